@@ -1,0 +1,20 @@
+"""boxwood: spatial questions about meshes, boxes and points, answered by bounding volume hierarchies."""
+
+from __future__ import annotations
+
+from .mesh import Mesh, Part, as_mesh, load, load_scene
+from .results import AllHits, Counters, Hits
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AllHits",
+    "Counters",
+    "Hits",
+    "Mesh",
+    "Part",
+    "__version__",
+    "as_mesh",
+    "load",
+    "load_scene",
+]

@@ -1,0 +1,174 @@
+"""A batch over threads: cut into chunks, worked on by the caller and a shared pool, with progress and interruption.
+
+The caller takes chunks like any helper from the pool and never waits for a helper that has not begun, so
+batches may start batches, or be asked for by many threads at once, and all of them move on. The first error,
+or Ctrl-C, closes the batch: chunks already running are waited for, then it is raised, and the pool stays usable.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, TypeVar, cast
+
+from ._arrays import positive_int
+
+Result = TypeVar("Result")
+
+SMALLEST_CHUNK = 512  # below, waking a thread (about 50 us) costs more than it saves
+CHUNKS_PER_THREAD = 4  # so that a thread whose chunks are cheap can take over others'
+
+
+def run_chunks(
+    work: Callable[[int, int], Result],
+    count: int,
+    *,
+    chunk: int = 16384,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> list[Result]:
+    """Call `work(start, stop)` for chunks that cover `range(count)`, and return the results in order.
+
+    No chunk is larger than `chunk`; a small batch is cut finer, so that all threads have some. `threads` is how many
+    may work at once, None for every usable CPU; `work` should release the GIL. `progress(done, count)` is called on
+    the caller's thread and ends with `(count, count)`. An exception in `work` (the first by chunk) or in `progress`
+    stops the batch and is raised here. Nothing to do gives an empty list.
+    """
+    if threads is not None:
+        threads = positive_int("threads", threads, 1)
+    size = min(chunk, SMALLEST_CHUNK)
+    if count > size:
+        threads = threads or usable_cpus()
+        share = -(-count // (threads * CHUNKS_PER_THREAD)) if threads > 1 else count
+        size = min(chunk, max(size, -(-share // 64) * 64))  # in whole cache lines of any output
+    if not 0 < count <= size:
+        return _Batch(work, count, size).run(threads or 1, progress)
+    results = [work(0, count)]
+    if progress is not None:
+        progress(count, count)
+    return results
+
+
+def usable_cpus() -> int:
+    """How many CPUs this process may use now."""
+    if hasattr(os, "process_cpu_count"):  # Python 3.13
+        return cast("int | None", os.process_cpu_count()) or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Batch(Generic[Result]):
+    """Hands out the chunks of one batch and keeps what came of them."""
+
+    def __init__(self, work: Callable[[int, int], Result], count: int, size: int) -> None:
+        self.work, self.count, self.size = work, count, size
+        self.chunks = -(-count // size)
+        self.results: list[Result | None] = [None] * self.chunks
+        self.errors: dict[int, BaseException] = {}
+        self.following = 0  # the next chunk to hand out
+        self.done = 0  # elements of finished chunks
+        self.helpers = 0  # that have begun and not ended
+        self.ended: queue.SimpleQueue[None] = queue.SimpleQueue()  # wakes the caller; the truth is in `helpers`
+        self.lock = threading.Lock()
+
+    def run(self, threads: int, progress: Callable[[int, int], object] | None) -> list[Result]:
+        """On the caller's thread, with up to `threads - 1` helpers."""
+        reported = -1
+
+        def report() -> None:
+            nonlocal reported
+            if progress is not None and self.done > reported and not self.errors:
+                reported = self.done
+                progress(reported, self.count)
+
+        try:
+            _call_helpers(self.help, min(threads, self.chunks) - 1)
+            while self.run_next():
+                report()
+            while self.helpers:
+                self.ended.get()
+                report()
+            report()
+        except BaseException:
+            self.close()
+            while self.helpers:
+                self.ended.get()
+            raise
+        if self.errors:
+            # Ctrl-C is never hidden behind a common error.
+            raise self.errors[min(self.errors, key=lambda chunk: (isinstance(self.errors[chunk], Exception), chunk))]
+        return cast("list[Result]", self.results)
+
+    def help(self) -> None:
+        """On a thread of the pool. One that comes too late to find a chunk is not waited for, so it must not count."""
+        with self.lock:
+            if self.following >= self.chunks:
+                return
+            self.helpers += 1
+        while self.run_next():
+            pass
+        with self.lock:
+            self.helpers -= 1
+        self.ended.put(None)
+
+    def run_next(self) -> bool:
+        """Take one chunk and work on it; False when there is none left."""
+        with self.lock:
+            chunk = self.following
+            if chunk >= self.chunks:
+                return False
+            self.following += 1
+        start = chunk * self.size
+        stop = min(start + self.size, self.count)
+        try:
+            self.results[chunk] = self.work(start, stop)
+        except BaseException as error:
+            self.errors[chunk] = error
+            self.close()
+            return False
+        with self.lock:
+            self.done += stop - start
+        return True
+
+    def close(self) -> None:
+        with self.lock:
+            self.following = self.chunks
+
+
+_pool: ThreadPoolExecutor | None = None
+_pool_size = 0
+_pool_lock = threading.Lock()
+
+
+def _call_helpers(task: Callable[[], None], helpers: int) -> None:
+    """Have `task` called on up to `helpers` threads of the pool."""
+    global _pool, _pool_size
+    if helpers < 1:
+        return
+    with _pool_lock:
+        try:
+            if _pool is None or _pool_size < helpers:
+                # The old pool, if any, ends its work and then its threads, once nothing refers to it.
+                _pool_size = max(helpers, usable_cpus() - 1)
+                _pool = ThreadPoolExecutor(_pool_size, thread_name_prefix="boxwood")
+            for _ in range(helpers):
+                _pool.submit(task)
+        except RuntimeError:  # no thread to be had (the process ends, or may have no more): the caller works alone
+            _pool = None
+        except BaseException:  # interrupted halfway into starting a thread
+            _pool = None
+            raise
+
+
+def _forget_pool() -> None:
+    """A forked child has none of its parent's threads, and may have copied a lock that one of them held."""
+    global _pool, _pool_lock
+    _pool, _pool_lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

@@ -1,0 +1,1 @@
+"""Pure geometry: rays, boxes and triangles, with no tree in sight."""

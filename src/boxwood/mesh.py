@@ -1,0 +1,342 @@
+"""What a user holds: a triangle mesh that answers questions about rays.
+
+A mesh is two arrays and, from the first question on, the tree over its triangles (`build`, `tree`). Every question
+is a few lines here: convert what was given, ask `query`, put the answer in a result.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from . import archive, files, interop
+from ._arrays import boxed, rays, vertices_and_faces
+from .build.choose import build_tree
+from .query.all_hits import all_hits
+from .query.any_hit import any_hit
+from .query.closest_hit import closest_hit
+from .query.hit_count import hit_count
+from .results import AllHits, Counters, Hits
+from .tree.triangle_tree import TriangleTree
+
+Progress: TypeAlias = Callable[[int, int], object]
+Cull: TypeAlias = Literal["back", "front"] | None
+StrPath: TypeAlias = str | os.PathLike[str]
+
+KIND = "mesh"
+INFINITY = float("inf")
+
+
+class Mesh:
+    """A triangle mesh, open or closed, sound or broken, that can be asked what rays hit.
+
+    Parameters
+    ----------
+    vertices : (n, 3) array_like
+        float32 and float64 are kept and decide the precision of all answers; integers become float64.
+    faces : (m, 3) array_like of integers
+        Indices of each triangle's vertices, counterclockwise seen from its front. Triangles without area stay and
+        keep their ids, but nothing ever hits them.
+    copy : bool
+        False borrows arrays that need no conversion; they must not be changed afterwards.
+
+    Raises
+    ------
+    ValueError
+        For wrong shapes, a vertex that is not finite, or a face that refers to no vertex; it names the first.
+
+    Examples
+    --------
+    >>> import boxwood as bw
+    >>> mesh = bw.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    >>> hits = mesh.raycast([0.25, 0.5, 2], [0, 0, -1])
+    >>> float(hits.t_hit), int(hits.primitive_ids)
+    (2.0, 0)
+    """
+
+    def __init__(self, vertices: ArrayLike, faces: ArrayLike, *, copy: bool = True) -> None:
+        self._vertices, self._faces = vertices_and_faces(vertices, faces, copy=copy)
+        self._tree: TriangleTree | None = None
+        self._building = threading.Lock()
+
+    @property
+    def vertices(self) -> NDArray[Any]:
+        """(n, 3) float32 or float64, read-only."""
+        return self._vertices
+
+    @property
+    def faces(self) -> NDArray[np.int32]:
+        """(m, 3) int32, read-only."""
+        return self._faces
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the vertices, and so of the answers."""
+        return self._vertices.dtype
+
+    @property
+    def bounds(self) -> NDArray[Any]:
+        """(2, 3): the least and the greatest coordinates of all vertices; zeros when there are none."""
+        if len(self._vertices) == 0:
+            return np.zeros((2, 3), self.dtype)
+        return np.stack([self._vertices.min(axis=0), self._vertices.max(axis=0)])
+
+    def __len__(self) -> int:
+        return len(self._faces)
+
+    def __repr__(self) -> str:
+        return f"<boxwood.Mesh of {len(self._vertices)} vertices and {len(self)} faces, {self.dtype}>"
+
+    # The tree
+
+    def build(
+        self,
+        builder: str | None = None,
+        *,
+        bins: int = 16,
+        leaf_size: int = 4,
+        quality: Literal["low", "medium", "high"] | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Mesh:
+        """Build the tree now, in place of one that is there; otherwise the first question builds the default.
+
+        Parameters
+        ----------
+        builder : {"midpoint", "median", "sweep", "binned", "linear"}, optional
+            How to split: in the middle of the longest axis; into equal counts; by the surface area heuristic over all
+            splits (sweep) or over bins; along a space-filling curve (linear: the fastest to build). Answers never
+            depend on it.
+        bins : int
+            4 to 64, for "binned".
+        leaf_size : int
+            1 to 60: the most triangles in a leaf.
+        quality : {"low", "medium", "high"}, optional
+            Instead of a builder: quick to build, balanced (the default), or quick to ask.
+        threads : int, optional
+            How many may work at once; None for all.
+        progress : callable, optional
+            Called with (done, total).
+
+        Returns
+        -------
+        Mesh
+            This mesh.
+        """
+        tree = build_tree(
+            self._vertices,
+            self._faces,
+            builder,
+            bins=bins,
+            leaf_size=leaf_size,
+            quality=quality,
+            threads=threads,
+            progress=progress,
+        )
+        self._tree = tree
+        return self
+
+    @property
+    def tree(self) -> TriangleTree:
+        """The tree that answers; built on first use."""
+        tree = self._tree
+        if tree is None:
+            with self._building:
+                tree = self._tree
+                if tree is None:
+                    tree = self._tree = build_tree(self._vertices, self._faces)
+        return tree
+
+    # Rays
+
+    def raycast(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        *,
+        t_min: ArrayLike = 0.0,
+        t_max: ArrayLike = INFINITY,
+        cull: Cull = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        counters: Counters | None = None,
+    ) -> Hits:
+        """The first thing each ray hits.
+
+        Watertight (Woop, Benthin, Wald 2013): no ray slips between two faces that share an edge or a vertex, and a hit
+        on an edge counts. Of equally near faces the one with the smallest id is named.
+
+        Parameters
+        ----------
+        origins, directions : (..., 3) array_like
+            Directions need not have length one: t counts in multiples of them. A single ray (3,) goes with many.
+        t_min, t_max : float or (...) array_like
+            The range that counts, ends included.
+        cull : {"back", "front"}, optional
+            Faces to pass through: those met on their back, or on their front.
+        threads : int, optional
+            How many may work at once; None for all. Answers do not depend on it.
+        progress : callable, optional
+            Called with (rays done, rays in all).
+        counters : Counters, optional
+            Takes what was tested on the way.
+
+        Returns
+        -------
+        Hits
+            t_hit, primitive_ids and uvs of the batch's shape; inf, -1 and nan where nothing was hit.
+
+        Raises
+        ------
+        ValueError
+            For shapes that do not fit, and for a ray without direction or not finite; it names the first.
+
+        Examples
+        --------
+        >>> import boxwood as bw
+        >>> mesh = bw.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+        >>> mesh.raycast([[0.2, 0.2, 1], [2, 2, 1]], [0, 0, -1]).t_hit.tolist()
+        [1.0, inf]
+        """
+        batch = rays(origins, directions, t_min, t_max, self.dtype)
+        answers = closest_hit(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
+        t_hit, primitive_ids, uvs = (boxed(batch.shape, answer) for answer in answers)
+        return Hits(t_hit, primitive_ids, uvs, surface=(self._vertices, self._faces))
+
+    def occluded(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        *,
+        t_min: ArrayLike = 0.0,
+        t_max: ArrayLike = INFINITY,
+        cull: Cull = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        counters: Counters | None = None,
+    ) -> NDArray[np.bool_]:
+        """Whether each ray hits anything: (...) bool, true where `raycast` with the same arguments hits.
+
+        It ends at the first hit found, so shadows and lines of sight cost less than by `raycast`.
+        Parameters and errors are those of `raycast`.
+
+        Examples
+        --------
+        >>> import boxwood as bw
+        >>> mesh = bw.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+        >>> mesh.occluded([0.2, 0.2, 1], [[0, 0, -1], [0, 0, 1]]).tolist()
+        [True, False]
+        """
+        batch = rays(origins, directions, t_min, t_max, self.dtype)
+        answer = any_hit(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
+        occluded: NDArray[np.bool_] = boxed(batch.shape, answer)
+        return occluded
+
+    def raycast_all(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        *,
+        t_min: ArrayLike = 0.0,
+        t_max: ArrayLike = INFINITY,
+        cull: Cull = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        counters: Counters | None = None,
+    ) -> AllHits:
+        """Every crossing of each ray with the surface, sorted by ray, t and face.
+
+        A ray through an edge or a vertex crosses exactly one of the faces around it, as if moved aside by an
+        infinitesimal step that is the same for all, so the number of crossings of a closed mesh is always even for a
+        ray that begins outside and odd for one that begins inside. A ray that only grazes an edge crosses it never or
+        twice. Parameters and errors are those of `raycast`.
+
+        Examples
+        --------
+        >>> import boxwood as bw
+        >>> mesh = bw.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]], [[0, 1, 2], [3, 4, 5]])
+        >>> mesh.raycast_all([0.2, 0.2, 2], [0, 0, -1]).t_hit.tolist()
+        [1.0, 2.0]
+        """
+        batch = rays(origins, directions, t_min, t_max, self.dtype)
+        answers = all_hits(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
+        return AllHits(*answers, surface=(self._vertices, self._faces))
+
+    def count_hits(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        *,
+        t_min: ArrayLike = 0.0,
+        t_max: ArrayLike = INFINITY,
+        cull: Cull = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        counters: Counters | None = None,
+    ) -> NDArray[np.int64]:
+        """How often each ray crosses the surface: (...) int64, the number of hits `raycast_all` would list.
+
+        Parameters and errors are those of `raycast`.
+
+        Examples
+        --------
+        >>> import boxwood as bw
+        >>> mesh = bw.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]], [[0, 1, 2], [3, 4, 5]])
+        >>> int(mesh.count_hits([0.2, 0.2, 2], [0, 0, -1]))
+        2
+        """
+        batch = rays(origins, directions, t_min, t_max, self.dtype)
+        answer = hit_count(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
+        numbers: NDArray[np.int64] = boxed(batch.shape, answer)
+        return numbers
+
+
+class Part(NamedTuple):
+    """One placed mesh of a scene; parts of the same geometry share one `Mesh`."""
+
+    name: str
+    mesh: Mesh
+    transform: NDArray[np.float64]  # (4, 4), from the mesh's own space to the world
+
+
+def load(path: StrPath, *, dtype: DTypeLike = None) -> Mesh:
+    """Read a mesh from a file: STL, OBJ, PLY, OFF, GLB, 3MF, DAE and what else trimesh reads, all parts as one.
+
+    `dtype` is float32 or float64 for the vertices; None keeps the float64 in which files are read.
+    A file that would be read only in part is refused with a ValueError that says what is lost.
+    """
+    vertices, faces = files.read_mesh(path)
+    return Mesh(_as_dtype(vertices, dtype), faces, copy=False)
+
+
+def load_scene(path: StrPath, *, dtype: DTypeLike = None) -> list[Part]:
+    """Read the parts of a file, each with its place in the world; see `load`."""
+    meshes: dict[tuple[int, int], Mesh] = {}
+    parts = []
+    for name, vertices, faces, transform in files.read_scene(path):
+        key = (id(vertices), id(faces))
+        if key not in meshes:
+            meshes[key] = Mesh(_as_dtype(vertices, dtype), faces, copy=False)
+        parts.append(Part(name, meshes[key], transform))
+    return parts
+
+
+def as_mesh(thing: Any, *, copy: bool = True) -> Mesh:
+    """A mesh from a pair (vertices, faces) or from an object of trimesh, Open3D, PyVista or meshio."""
+    if isinstance(thing, Mesh):
+        return thing
+    return Mesh(*interop.arrays_of(thing), copy=copy)
+
+
+def _as_dtype(vertices: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
+    if dtype is None:
+        return vertices
+    wanted = np.dtype(dtype)
+    if wanted not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64, not {wanted}")
+    return vertices.astype(wanted, copy=False)

@@ -1,0 +1,53 @@
+"""What all questions about rays share: the check of each ray, which sides count, and the run over threads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._arrays import one_of, raise_bad_ray
+from .._jit import kernel
+from .._threads import run_chunks
+
+SIDES = {
+    None: (np.uint32(15), np.uint32(15)),
+    "back": (np.uint32(15), np.uint32(0)),
+    "front": (np.uint32(0), np.uint32(15)),
+}
+"""Lanes to keep, of triangles met on their front and on their back, for each choice of cull."""
+
+
+@kernel
+def first_bad_ray(origins, directions, t_min, t_max, begin, end):
+    """The first ray that is not finite, has no direction, or has a range that is no number; -1 when all are good."""
+    inf = np.inf
+    for r in range(begin, end):
+        reach = abs(origins[r, 0]) + abs(origins[r, 1]) + abs(origins[r, 2])
+        x, y, z = abs(directions[r, 0]), abs(directions[r, 1]), abs(directions[r, 2])
+        if not (reach < inf and x < inf and y < inf and z < inf) or (x == 0 and y == 0 and z == 0):
+            return r
+    for ranges in (t_min, t_max):
+        for r in range(min(begin, ranges.shape[0]), min(end, ranges.shape[0])):
+            if ranges[r] != ranges[r]:
+                return r
+    return -1
+
+
+def run(tree, rays, cull, threads, progress, counters, work):
+    """Call `work(begin, end, sides, counts)` for chunks of checked rays; what each returned.
+
+    `counts` is an array for the boxes and primitives tested, or None when nobody asked.
+    """
+    sides = SIDES[one_of("cull", cull, tuple(SIDES))]
+
+    def checked(begin, end):
+        bad = first_bad_ray(rays.origins, rays.directions, rays.t_min, rays.t_max, begin, end)
+        if bad >= 0:
+            raise_bad_ray(rays, bad)
+        if counters is None:
+            return work(begin, end, sides, None)
+        counts = np.zeros(2, np.int64)
+        result = work(begin, end, sides, counts)
+        counters.add(queries=end - begin, boxes_tested=int(counts[0]), primitives_tested=int(counts[1]))
+        return result
+
+    return run_chunks(checked, len(rays.origins), threads=threads, progress=progress)
