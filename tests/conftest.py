@@ -3,9 +3,30 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+sys.path.append(str(Path(__file__).parent))  # for `worlds` and `oracle`
+
+# The same examples on every run, so that a red run is red again; ten times as many now and then:
+# HYPOTHESIS_PROFILE=thorough.
+INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+hypothesis.settings.register_profile(
+    "usual",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    print_blob=True,
+    max_examples=8 if INTERPRETED else 40,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.register_profile(
+    "thorough", hypothesis.settings.get_profile("usual"), derandomize=False, max_examples=400
+)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 
 @pytest.fixture(scope="session")

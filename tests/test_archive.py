@@ -17,7 +17,6 @@ import pytest
 from boxwood import archive
 from boxwood.archive import read_arrays, write_arrays
 
-pytestmark = pytest.mark.small
 DTYPES = "bool i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8".split()
 BOTH = pytest.mark.parametrize("mmap", [False, True], ids=["read", "mapped"])
 

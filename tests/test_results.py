@@ -28,11 +28,11 @@ def hits(ids, uvs, dtype=np.float64, vertices=VERTICES):
     return Hits(t_hit, ids[()], np.array(uvs, dtype), surface=(vertices.astype(dtype), FACES))
 
 
-def all_hits():
+def all_hits(vertices=VERTICES):
     ids = np.array([0, 1, 1, 0, 2])
     uvs = np.array([[0.5, 0], [0, 0.5], [0.25, 0.25], [0, 0], [0.5, 0.5]])
     return AllHits(
-        np.array([0, 2, 2, 5]), np.array([0, 0, 2, 2, 2]), np.arange(5.0), ids, uvs, surface=(VERTICES, FACES)
+        np.array([0, 2, 2, 5]), np.array([0, 0, 2, 2, 2]), np.arange(5.0), ids, uvs, surface=(vertices, FACES)
     )
 
 
@@ -122,12 +122,14 @@ def test_hits_pickle_and_copy(duplicate, spare_vertices):
 
 
 @pytest.mark.parametrize("duplicate", [lambda value: value, *COPIES])
-def test_all_hits_by_ray(duplicate):
-    every = duplicate(all_hits())
+@pytest.mark.parametrize("spare_vertices", [0, 10_000])
+def test_all_hits_by_ray(duplicate, spare_vertices):
+    every = duplicate(all_hits(np.concatenate([VERTICES, np.ones((spare_vertices, 3))])))
     assert len(every) == 3
     assert [of_ray.t_hit.tolist() for of_ray in every] == [[0, 1], [], [2, 3, 4]]
     assert every[2].primitive_ids.tolist() == every[np.int64(-1)].primitive_ids.tolist() == [1, 0, 2]
-    assert every.points.shape == every.normals.shape == (5, 3)
+    assert every.points[:3].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0.5, 0.75]]
+    assert every.normals.shape == (5, 3)
     for ray, of_ray in enumerate(every):
         assert isinstance(of_ray, Hits)
         np.testing.assert_array_equal(of_ray.points, every.points[every.ray_ids == ray])

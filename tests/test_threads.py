@@ -164,13 +164,24 @@ def test_an_interrupt_in_work_is_never_hidden_behind_an_error():
 
 
 def test_without_threads_to_be_had_the_caller_works_alone(monkeypatch):
-    class Refuses(ThreadPoolExecutor):
-        def submit(self, *_):
-            raise RuntimeError("can't start new thread")
+    def refuse(*_):
+        raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threads_module, "_pool", None)
-    monkeypatch.setattr(threads_module, "ThreadPoolExecutor", Refuses)
-    assert len(run_chunks(bounds, 10, chunk=1, threads=4)) == 10
+    monkeypatch.setattr(threads_module, "_pool", threads_module._Pool())
+    monkeypatch.setattr(threads_module._thread, "start_new_thread", refuse)
+    used = run_chunks(lambda *_: threading.get_ident(), 10, chunk=1, threads=4)
+    assert used == [threading.get_ident()] * 10
+
+
+def test_a_batch_as_the_process_ends():
+    script = """
+import atexit
+from boxwood._threads import run_chunks
+batch = lambda: print(len(run_chunks(lambda start, stop: None, 100, chunk=1, threads=3)))
+atexit.register(batch)
+batch()
+"""
+    assert in_python(script) == ["100", "100"]
 
 
 # -- many callers
@@ -289,15 +300,15 @@ def test_ctrl_c_at_any_moment():
     script = """
 import signal, time
 from boxwood._threads import run_chunks
+signal.signal(signal.SIGALRM, signal.default_int_handler)
 interrupted = 0
-for turn in range(300):
-    signal.setitimer(signal.ITIMER_REAL, 0.00002 + 0.000015 * (turn % 60))
+for turn in range(1000):
     try:
-        run_chunks(lambda start, stop: time.sleep(1e-5), 60, chunk=1, threads=3)
+        signal.setitimer(signal.ITIMER_REAL, 0.00002 + 0.000015 * (turn % 60))
+        run_chunks(lambda start, stop: time.sleep(1e-5), 60, chunk=1, threads=3 + turn // 50)
         signal.setitimer(signal.ITIMER_REAL, 0)
     except KeyboardInterrupt:
         interrupted += 1
-print(interrupted > 30, len(run_chunks(lambda start, stop: None, 100, chunk=1, threads=3)))
+print(interrupted > 100, len(run_chunks(lambda start, stop: None, 100, chunk=1, threads=3)))
 """
-    script = "import signal; signal.signal(signal.SIGALRM, signal.default_int_handler)\n" + script
     assert in_python(script) == ["True", "100"]

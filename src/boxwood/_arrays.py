@@ -68,10 +68,8 @@ def rays(origins: object, directions: object, t_min: object, t_max: object, mesh
     of earlier float32 rays is itself again, and 0.1 is the 0.1 of float32. Rows are not looked at here, since a kernel
     does that faster and leaves the naming to `raise_bad_ray`; single numbers are.
     """
-    start, along = (
-        _vectors("origins", _numbers("origins", origins)),
-        _vectors("directions", _numbers("directions", directions)),
-    )
+    start = _vectors("origins", _numbers("origins", origins))
+    along = _vectors("directions", _numbers("directions", directions))
     low, high = _range("t_min", t_min), _range("t_max", t_max)
     given = (start.shape[:-1], along.shape[:-1], np.shape(low), np.shape(high))
     shape = _common_shape(given)

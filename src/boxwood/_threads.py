@@ -7,11 +7,11 @@ or Ctrl-C, closes the batch: chunks already running are waited for, then it is r
 
 from __future__ import annotations
 
+import _thread
 import os
 import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar, cast
 
 from ._arrays import positive_int
@@ -86,7 +86,7 @@ class _Batch(Generic[Result]):
                 progress(reported, self.count)
 
         try:
-            _call_helpers(self.help, min(threads, self.chunks) - 1)
+            _pool.call(self.help, min(threads, self.chunks) - 1)
             while self.run_next():
                 report()
             while self.helpers:
@@ -139,36 +139,45 @@ class _Batch(Generic[Result]):
             self.following = self.chunks
 
 
-_pool: ThreadPoolExecutor | None = None
-_pool_size = 0
-_pool_lock = threading.Lock()
+class _Pool:
+    """Threads that wait for tasks, started when first needed.
+
+    Not a ThreadPoolExecutor: Ctrl-C in its `submit`, or in `Thread.start`, can leave one of their locks held for ever
+    (3 of 10 runs with hundreds of interruptions hung). Here locks are taken and threads started in C, where no
+    signal comes between. The interpreter does not wait for such threads when it ends: an idle one has nothing to
+    finish, and a busy one has a caller that waits for it.
+    """
+
+    def __init__(self) -> None:
+        self.tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self.size = 0
+        self.lock = threading.Lock()
+
+    def call(self, task: Callable[[], None], times: int) -> None:
+        """Have the task called by up to so many threads, each when it is free."""
+        with self.lock:
+            while self.size < times:
+                try:
+                    _thread.start_new_thread(self.serve, ())
+                except RuntimeError:  # no more threads to be had, or the process ends: those there are must do
+                    break
+                self.size += 1
+        for _ in range(min(times, self.size)):
+            self.tasks.put(task)
+
+    def serve(self) -> None:
+        while True:
+            self.tasks.get()()
 
 
-def _call_helpers(task: Callable[[], None], helpers: int) -> None:
-    """Have `task` called on up to `helpers` threads of the pool."""
-    global _pool, _pool_size
-    if helpers < 1:
-        return
-    with _pool_lock:
-        try:
-            if _pool is None or _pool_size < helpers:
-                # The old pool, if any, ends its work and then its threads, once nothing refers to it.
-                _pool_size = max(helpers, usable_cpus() - 1)
-                _pool = ThreadPoolExecutor(_pool_size, thread_name_prefix="boxwood")
-            for _ in range(helpers):
-                _pool.submit(task)
-        except RuntimeError:  # no thread to be had (the process ends, or may have no more): the caller works alone
-            _pool = None
-        except BaseException:  # interrupted halfway into starting a thread
-            _pool = None
-            raise
+_pool = _Pool()
 
 
-def _forget_pool() -> None:
+def _renew_pool() -> None:
     """A forked child has none of its parent's threads, and may have copied a lock that one of them held."""
-    global _pool, _pool_lock
-    _pool, _pool_lock = None, threading.Lock()
+    global _pool
+    _pool = _Pool()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
+    os.register_at_fork(after_in_child=_renew_pool)

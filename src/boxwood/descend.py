@@ -2,7 +2,7 @@
 
 What a query means to a box is one function, `reach`, chosen by the query's type; it looks at the eight
 children of a node at once. A question is then a short loop: take a leaf, look at its primitives, lower
-the limit, take the next. `advance` is a single step, for questions that keep many walks in flight.
+the limit, take the next. `expand` is a single step, for questions that keep many walks in flight.
 """
 
 from __future__ import annotations
@@ -12,20 +12,23 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import generic, inline
-from ._simd import count_bits, first_bit, less, load8, splat8, store
+from ._simd import count_bits, key_bound, less, load8, sorted_keys, splat8, splat_int8, store
 from .layout import BLOCK_SIZE, CHILDREN, NODE_FLOATS
 
 f4 = np.float32
 
 NOTHING = -1
-"""What a step of the walk returns when it met no leaf."""
+"""What the walk returns when there are no more leaves."""
 
 
 class Stack(NamedTuple):
-    """Places still to visit, as codes, with the least value that each can hold."""
+    """Places still to visit: a key (`_simd.sorted_keys`: the least value there, and which child) and the parent.
 
-    code: np.ndarray  # (size,) int32
-    bound: np.ndarray  # (size + 8,) float32; the last eight are the values of a node before they are sorted
+    A walk owns a part of it. Its first place stays free: an empty stack has its top there.
+    """
+
+    keys: np.ndarray  # int32
+    parents: np.ndarray  # uint32: offset of the parent's codes
 
 
 @generic
@@ -82,70 +85,49 @@ def _(counts, ids, first):
 
 @inline
 def stack_size(depth):
-    """Places that one walk needs in a tree of that depth: a step takes one and leaves at most eight."""
-    return 7 * depth + 8
+    """Places that one walk needs in a tree of that depth: a step takes one, leaves at most eight, writes eight."""
+    return 7 * depth + 16
 
 
 @inline
-def start(stack, bottom):
-    """Put the root on the stack; the new top."""
-    stack.code[bottom] = 0
-    stack.bound[bottom] = f4(-np.inf)
-    return bottom + 1
-
-
-@inline
-def advance(query, nodes, codes, stack, top, limit):
-    """Take the top place: the leaf's code if it is one, else NOTHING after putting its children there; the new top."""
-    top -= 1
-    code = stack.code[top]
-    if stack.bound[top] > limit:
-        return NOTHING, top
-    if code < 0:
-        return ~code, top
-    node = np.intp(code) * NODE_FLOATS
+def expand(query, nodes, stack, code, top, limit):
+    """Put the children of an inner node that lie within limit on the stack, the nearest on top; the new top."""
+    node = np.intp(np.uint32(code)) * NODE_FLOATS
     values, within = reach(query, nodes, node, limit)
-    scratch = stack.code.shape[0]
-    store(stack.bound, scratch, values)
-    first = top
-    while within != 0:
-        lane = first_bit(within)
-        within &= within - np.uint32(1)
-        value = stack.bound[scratch + lane]
-        place = top
-        while place > first and stack.bound[place - 1] < value:
-            stack.bound[place] = stack.bound[place - 1]
-            stack.code[place] = stack.code[place - 1]
-            place -= 1
-        stack.bound[place] = value
-        stack.code[place] = codes[node + CHILDREN + lane]
-        top += 1
-    return NOTHING, top
+    store(stack.keys, top + 1, sorted_keys(values, within))
+    store(stack.parents, top + 1, splat_int8(node + CHILDREN))
+    return top + count_bits(within)
+
+
+@inline
+def code_at(codes, stack, top):
+    """The code of the place at that height of the stack."""
+    return codes[np.intp(stack.parents[top]) + np.intp(stack.keys[top] & 7)]
 
 
 @inline
 def next_leaf(query, nodes, codes, stack, top, limit):
     """The next leaf that can hold a value within limit, and the new top; NOTHING at the end."""
+    bound = key_bound(limit)
     while top > 0:
-        leaf, top = advance(query, nodes, codes, stack, top, limit)
-        if leaf >= 0:
-            return leaf, top
+        if stack.keys[top] > bound:
+            top -= 1
+            continue
+        code = code_at(codes, stack, top)
+        top -= 1
+        if code < 0:
+            return ~code, top
+        top = expand(query, nodes, stack, code, top, limit)
     return NOTHING, top
 
 
 @inline
 def next_leaf_unordered(query, nodes, codes, stack, top, limit):
-    """Likewise in no order but the tree's, largest child first: for questions that any order answers."""
+    """Likewise, without asking whether a place is still within limit: for questions whose limit stays."""
     while top > 0:
+        code = code_at(codes, stack, top)
         top -= 1
-        code = stack.code[top]
         if code < 0:
             return ~code, top
-        node = np.intp(code) * NODE_FLOATS
-        _, within = reach(query, nodes, node, limit)
-        while within != 0:
-            lane = first_bit(within)
-            within &= within - np.uint32(1)
-            stack.code[top] = codes[node + CHILDREN + lane]
-            top += 1
+        top = expand(query, nodes, stack, code, top, limit)
     return NOTHING, top

@@ -22,7 +22,7 @@ ACCEPTED = (
     "a pair (vertices, faces), a trimesh Trimesh or Scene, an Open3D TriangleMesh, a PyVista PolyData, a meshio Mesh, "
     "or any object with vertices and faces"
 )
-TWO_DIMENSIONAL = {5, 6, 7, 8, 9}  # VTK's triangle, strip, polygon, pixel, quad
+VTK_TRIANGLE = 5
 QUAD = [0, 1, 2, 0, 2, 3]  # as two triangles
 
 
@@ -32,7 +32,7 @@ def arrays_of(thing: Any) -> Arrays:
     Parameters
     ----------
     thing : a pair (vertices, faces); a trimesh Trimesh, or Scene (placed in the world); an Open3D TriangleMesh of
-        either kind; a PyVista PolyData, or UnstructuredGrid of flat cells; a meshio Mesh of triangles and quads; or
+        either kind; a PyVista PolyData, or UnstructuredGrid of triangles; a meshio Mesh of triangles and quads; or
         any object with `vertices` and `faces`.
 
     Returns
@@ -115,8 +115,8 @@ def _open3d(thing: Any) -> Arrays:
 
 
 def _pyvista(thing: Any) -> Arrays:
-    if hasattr(thing, "celltypes") and TWO_DIMENSIONAL.issuperset(thing.celltypes):
-        thing = thing.extract_surface(algorithm="dataset_surface")
+    if hasattr(thing, "celltypes") and (thing.celltypes == VTK_TRIANGLE).all():
+        return np.asarray(thing.points), np.asarray(thing.cells).reshape(-1, 4)[:, 1:]
     if not hasattr(thing, "strips"):
         raise ValueError(f"a PyVista {type(thing).__name__} is not a surface; take its surface by extract_surface()")
     cells = (thing.GetPolys(), thing.GetStrips())

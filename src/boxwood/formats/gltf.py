@@ -38,14 +38,15 @@ def check_gltf(data: bytes) -> Told:
     for primitive in (primitive for mesh in meshes for primitive in mesh["primitives"]):
         if primitive.get("mode", TRIANGLES) == FAN:
             raise ValueError("it has triangle fans, which are not read; export it as triangles")
-        indices = [primitive["attributes"]["POSITION"]] + [primitive["indices"]] * ("indices" in primitive)
-        for accessor in (tree["accessors"][index] for index in indices):
+        used = [primitive["attributes"]["POSITION"], *([primitive["indices"]] if "indices" in primitive else [])]
+        for accessor in (tree["accessors"][index] for index in used):
             stored = "bufferView" in accessor or DRACO in primitive.get("extensions", {})
             if "sparse" in accessor or accessor.get("normalized") or not stored:
                 raise ValueError("it has sparse, normalized or missing positions or indices, which are not read")
     scenes = tree.get("scenes", [])
     waiting = list(scenes[tree.get("scene", 0)].get("nodes", [])) if scenes else []
-    seen, parts = set(), 0
+    seen: set[int] = set()
+    parts = 0
     while waiting:
         index = waiting.pop()
         if index in seen:
@@ -57,4 +58,6 @@ def check_gltf(data: bytes) -> Told:
             parts += sum(mode in (TRIANGLES, STRIP) for mode in modes)
     if meshes and not parts:
         raise ValueError(f"it has {counted(len(meshes), 'mesh')}, but its scene places none that has triangles")
-    return Told(parts=parts)
+    posed = sum("skin" in nodes[index] for index in seen)
+    notes = (f"read {counted(posed, 'mesh')} as modelled, not in the pose of a skeleton",) if posed else ()
+    return Told(parts=parts, notes=notes)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import inline
-from .._simd import number_like
+from .._simd import number_like, product_error
 from .ray_box import BoxRay
 
 f4 = np.float32
@@ -46,10 +46,10 @@ class Shear(NamedTuple):
     rows: tuple  # offsets of the rows of x, y and z in a block of triangles
     origin: tuple  # scaled, in the order of rows
     slope: tuple  # x and y per z
-    per_x: float  # t per scaled x, held finite
+    per_x: float  # progress per scaled x, held finite
     per_y: float
     per_z: float  # t per scaled z
-    slack_x: float  # half of what box tests allow for rounding, as t
+    slack_x: float  # half of what box tests allow for rounding, as progress
     slack_y: float
 
 
@@ -91,6 +91,13 @@ def closest_approach(x, y, z, ux, uy, uz):
 
 
 @inline
+def moved(origin, shift, direction):
+    """origin + shift * direction, right to the last bits even where both are large and the sum is small."""
+    step = shift * direction
+    return (origin + step) + product_error(shift, direction)
+
+
+@inline
 def make_ready(frame, origin, direction, t_min, axes):
     """The ray's constants, and whether it comes near the tree at all.
 
@@ -112,9 +119,9 @@ def make_ready(frame, origin, direction, t_min, axes):
     if not distance <= NEAR:
         whole = f8(largest)
         shift = closest_approach(x, y, z, f8(dx) / whole, f8(dy) / whole, f8(dz) / whole) / speed
-        ox = number_like(ox, f8(ox) + shift * f8(dx))
-        oy = number_like(oy, f8(oy) + shift * f8(dy))
-        oz = number_like(oz, f8(oz) + shift * f8(dz))
+        ox = number_like(ox, moved(f8(ox), shift, f8(dx)))
+        oy = number_like(oy, moved(f8(oy), shift, f8(dy)))
+        oz = number_like(oz, moved(f8(oz), shift, f8(dz)))
         x, y, z = in_tree(frame, ox, oy, oz)
         distance = largest_of(x, y, z)
 
@@ -122,15 +129,19 @@ def make_ready(frame, origin, direction, t_min, axes):
     ix, iy, iz = inverse_of(dx, largest), inverse_of(dy, largest), inverse_of(dz, largest)
     bx, by, bz = -f4(x) * ix, -f4(y) * iy, -f4(z) * iz
     px, py, pz = pad * abs(ix), pad * abs(iy), pad * abs(iz)
-    offset = FARTHEST * PAD - shift * speed
-    start = f4(f8(t_min) * speed + (offset - 2.0 * FARTHEST * PAD))
+    # Progress is rounded, and so is the t of a moved origin, which is no smaller than the way that it was moved.
+    slack = (FARTHEST + abs(shift * speed)) * PAD
+    offset = slack - shift * speed
+    start = f4(f8(t_min) * speed + (offset - 2.0 * slack))
     box = BoxRay((ix, iy, iz), (bx - px, by - py, bz - pz), (bx + px, by + py, bz + pz), start)
 
     # Looking axes up in memory is faster than branches that no predictor learns. The winding is kept, so that the
     # sign of an edge function tells the side: x and y swap for a ray towards -z.
-    scale, per = number_like(ox, frame.scale), number_like(ox, 1.0 / speed)
-    half = number_like(ox, 0.5 * f8(pad)) * per
-    axes[0], axes[1], axes[2] = ox * scale, oy * scale, oz * scale
+    per = number_like(ox, 1.0 / speed)
+    half = number_like(ox, 0.5 * f8(pad))
+    axes[0] = number_like(ox, f8(ox) * frame.scale)
+    axes[1] = number_like(oy, f8(oy) * frame.scale)
+    axes[2] = number_like(oz, f8(oz) * frame.scale)
     axes[3], axes[4], axes[5] = dx, dy, dz
     axes[6], axes[7], axes[8] = ix, iy, iz
     kx = kz + 1 if kz < 2 else 0
@@ -142,8 +153,8 @@ def make_ready(frame, origin, direction, t_min, axes):
         (4 * kx, 4 * ky, 4 * kz),
         (axes[kx], axes[ky], axes[kz]),
         (axes[3 + kx] / along, axes[3 + ky] / along),
-        axes[6 + kx] * per,
-        axes[6 + ky] * per,
+        axes[6 + kx],
+        axes[6 + ky],
         axes[6 + kz] * per,
         abs(axes[6 + kx]) * half,
         abs(axes[6 + ky]) * half,

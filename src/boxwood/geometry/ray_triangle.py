@@ -3,8 +3,8 @@
 Vertices are sheared so that the ray is the z axis. An edge function then depends on the edge's two vertices
 and the ray alone, so the two triangles of an edge see exactly opposite signs. Products are rounded before they
 are subtracted and never fused, so the sign of a non-zero edge function is always right; a zero is decided
-again, exactly. A t is never less than the ray's entry into the triangle's own box: that makes the answer
-independent of which boxes the walk skipped.
+again, exactly. A t is held between the ray's entry into the triangle's own box and its exit: that makes the
+answer independent of which boxes the walk skipped.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from .._simd import (
 
 f8 = np.float64
 
+
 @inline
 def sheared(blocks, row, shear, vx, vy, vz, sx, sy):
     """One vertex of each of the four triangles, as x, y, z with the ray along z."""
@@ -43,9 +44,9 @@ def sheared(blocks, row, shear, vx, vy, vz, sx, sy):
 def cross_block(shear, blocks, block, sides, low, high, crossing):
     """Lanes whose triangle the line of the ray crosses with t in [low, high], and lanes that must be decided exactly.
 
-    `sides` are the lanes to keep of fronts and of backs. `crossing` takes, for each lane, t at 0, the t at which the ray
-    enters the triangle's own box at 4, the edge functions that weigh the second and third vertex at 8 and 12, and the
-    sum of all three at 16.
+    `sides` are the lanes to keep of fronts and of backs. `crossing` takes, for each lane, t at 0, the t at which the
+    ray enters the triangle's own box at 4, the edge functions that weigh the second and third vertex at 8 and 12, and
+    the sum of all three at 16.
     """
     vx, vy, vz = splat4(shear.origin[0]), splat4(shear.origin[1]), splat4(shear.origin[2])
     sx, sy = splat4(shear.slope[0]), splat4(shear.slope[1])
@@ -61,17 +62,19 @@ def cross_block(shear, blocks, block, sides, low, high, crossing):
     )
     if inside == 0:
         return inside, inside
-    in_doubt = inside & (equal(u, zero) | equal(v, zero) | equal(w, zero))
     total = u + v + w
-    t = (u * az + v * bz + w * cz) * splat4(shear.per_z) / total
+    # A square that vanishes tells of products that may have lost most of their digits.
+    in_doubt = inside & (equal(u, zero) | equal(v, zero) | equal(w, zero) | equal(total * total, zero))
+    kx, ky, _ = shear.rows
+    per_z = splat4(shear.per_z)
+    per = maximum(per_z, zero - per_z)
+    enter_x, leave_x = passage(blocks, block + kx, vx, shear.per_x, shear.slack_x)
+    enter_y, leave_y = passage(blocks, block + ky, vy, shear.per_y, shear.slack_y)
+    enter, leave = maximum(enter_x, enter_y) * per, minimum(leave_x, leave_y) * per
+    t = maximum(minimum((u * az + v * bz + w * cz) / total * per_z, leave), enter)
     within = in_doubt | (inside & greater_equal(t, splat4(low)) & less_equal(t, splat4(high)))
     if within != 0:
-        kx, ky, _ = shear.rows
-        enter_x, leave_x = passage(blocks, block + kx, vx, shear.per_x, shear.slack_x)
-        enter_y, leave_y = passage(blocks, block + ky, vy, shear.per_y, shear.slack_y)
-        enter, leave = maximum(enter_x, enter_y), minimum(leave_x, leave_y)
-        within &= greater_equal(leave, splat4(low))
-        store(crossing, 0, maximum(t, enter))
+        store(crossing, 0, t)
         store(crossing, 4, enter)
         store(crossing, 8, v)
         store(crossing, 12, w)
@@ -81,7 +84,7 @@ def cross_block(shear, blocks, block, sides, low, high, crossing):
 
 @inline
 def passage(blocks, row, origin, per_unit, slack):
-    """t at which the ray enters and leaves the slab of each triangle on one axis, with less slack than a box has."""
+    """Progress at which the ray enters and leaves the slab of each triangle on one axis, with less slack than boxes."""
     per, more = splat4(per_unit), splat4(slack)
     a = (lanes_as(load4(blocks, row), per_unit) - origin) * per
     b = (lanes_as(load4(blocks, row + 12), per_unit) - origin) * per
@@ -129,6 +132,15 @@ def sheared_corner(blocks, block, lane, vertex, shear):
     return x, y, z
 
 
+@inline
+def leaving(blocks, block, lane, row, origin, inverse, slack):
+    """Progress at which the ray leaves the slab of one triangle on one axis, with the very roundings of `passage`."""
+    a = (number_like(origin, corner(blocks, block, lane, 0, row)) - origin) * inverse
+    b = (number_like(origin, corner(blocks, block, lane, 1, row)) - origin) * inverse
+    c = (number_like(origin, corner(blocks, block, lane, 2, row)) - origin) * inverse
+    return max(a, max(b, c)) + slack
+
+
 @apart
 def weights_of(shear, blocks, block, lane):
     """The three edge functions of one triangle with exact signs, whether the ray crosses it, twice, and t.
@@ -149,8 +161,14 @@ def weights_of(shear, blocks, block, lane):
         sv = side(v, ax, ay, cx, cy)
         sw = side(w, bx, by, ax, ay)
         half_open = (su > 0.0 and sv > 0.0 and sw > 0.0) or (su < 0.0 and sv < 0.0 and sw < 0.0)
-    t = (u * f8(az) + v * f8(bz) + w * f8(cz)) / total * f8(shear.per_z) if closed else 0.0
-    return (u, v, w), closed, half_open, t
+    time = shear.per_z
+    if closed:
+        kx, ky, _ = shear.rows
+        leave_x = leaving(blocks, block, lane, kx, shear.origin[0], shear.per_x, shear.slack_x)
+        leave_y = leaving(blocks, block, lane, ky, shear.origin[1], shear.per_y, shear.slack_y)
+        time = number_like(time, (u * f8(az) + v * f8(bz) + w * f8(cz)) / total * f8(shear.per_z))
+        time = min(time, min(leave_x, leave_y) * abs(shear.per_z))
+    return (u, v, w), closed, half_open, time
 
 
 @inline
@@ -158,12 +176,12 @@ def settle(ray, blocks, block, lane, sides, in_doubt, half_open, crossing):
     """Whether the candidate in that lane is a hit, and its t, final to the last bit."""
     time = crossing[lane]
     if (in_doubt >> np.uint32(lane)) & np.uint32(1):
-        weights, closed, moved, t = weights_of(ray.shear, blocks, block, lane)
+        weights, closed, moved, time = weights_of(ray.shear, blocks, block, lane)
         total = weights[0] + weights[1] + weights[2]
         kept = sides[0] if total > 0.0 else sides[1]
         if kept == 0 or not (moved if half_open else closed):
             return False, time
-        time = max(number_like(time, t), crossing[4 + lane])
+        time = max(time, crossing[4 + lane])
         crossing[8 + lane] = number_like(time, weights[1] / total)
         crossing[12 + lane] = number_like(time, weights[2] / total)
         crossing[16 + lane] = number_like(time, 1.0)

@@ -1,68 +1,39 @@
-"""Whether each ray hits anything at all: the walk takes boxes in the tree's own order and ends at the first hit."""
+"""Whether each ray hits anything at all: it is done at the first hit it meets."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from .._jit import inline, kernel
-from .._simd import first_bit
-from ..descend import Stack, count_primitives, next_leaf_unordered, observed, stack_size, start
-from ..geometry.ray import frame_of, high_of, limit_of, low_of, make_ready
-from ..geometry.ray_triangle import cross_block, settle
-from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
+from .flight import KEPT, accept, fly, half_open, land
 from .ray_batch import run
 
 
-@inline
-def any_in_leaf(ray, blocks, ids, leaf, sides, low, high, t_min, t_max, crossing, counts):
-    first = leaf // BLOCKS_OF_LEAF
-    for index in range(first, first + leaf % BLOCKS_OF_LEAF):
-        count_primitives(counts, ids, np.intp(index) * BLOCK_SIZE)
-        block = np.intp(index) * BLOCK_FLOATS
-        hits, in_doubt = cross_block(ray.shear, blocks, block, sides, low, high, crossing)
-        while hits != 0:
-            lane = first_bit(hits)
-            hits &= hits - np.uint32(1)
-            hit, t = settle(ray, blocks, block, lane, sides, in_doubt, False, crossing)
-            if hit and t >= t_min and t <= t_max:
-                return True
+class AnyHit(NamedTuple):
+    occluded: np.ndarray  # (n,) bool
+
+
+@half_open.implemented_for(AnyHit)
+def _(question):
     return False
 
 
-@kernel
-def any_hits(nodes, codes, blocks, ids, frame, origins, directions, t_min, t_max, sides, counts, begin, end, occluded):
-    space = frame_of(frame)
-    size = stack_size(np.intp(frame[FRAME_DEPTH]))
-    stack = Stack(np.empty(size, np.int32), np.empty(size + 8, np.float32))
-    crossing, axes = np.empty(20, origins.dtype), np.empty(9, origins.dtype)
-    step_min = 1 if t_min.shape[0] > 1 else 0
-    step_max = 1 if t_max.shape[0] > 1 else 0
-    for r in range(begin, end):
-        least, most = t_min[r * step_min], t_max[r * step_max]
-        origin = (origins[r, 0], origins[r, 1], origins[r, 2])
-        direction = (directions[r, 0], directions[r, 1], directions[r, 2])
-        ray, reachable = make_ready(space, origin, direction, least, axes)
-        query = observed(counts, ray.box)
-        low, high, limit = low_of(ray, least), high_of(ray, most), limit_of(ray, most)
-        found = False
-        top = start(stack, 0) if reachable else 0
-        leaf, top = next_leaf_unordered(query, nodes, codes, stack, top, limit)
-        while leaf >= 0:
-            found = any_in_leaf(ray, blocks, ids, leaf, sides, low, high, least, most, crossing, counts)
-            if found:
-                break
-            leaf, top = next_leaf_unordered(query, nodes, codes, stack, top, limit)
-        occluded[r] = found
+@accept.implemented_for(AnyHit)
+def _(question, flight, base, ids, place, t, crossing, lane):
+    flight.places[base + KEPT] = place
+    return True
+
+
+@land.implemented_for(AnyHit)
+def _(question, flight, base, ids, r):
+    question.occluded[r] = flight.places[base + KEPT] >= 0
 
 
 def any_hit(tree, rays, *, cull=None, threads=None, progress=None, counters=None):
     """(n,) bool: whether each ray hits anything in its range."""
-    occluded = np.empty(len(rays.origins), np.bool_)
-
-    def work(begin, end, sides, counts):
-        any_hits(*tree.arrays, *rays[:4], sides, counts, begin, end, occluded)
-
-    run(tree, rays, cull, threads, progress, counters, work)
+    question = AnyHit(np.empty(len(rays.origins), np.bool_))
+    run(fly, question, tree, rays, cull, threads, progress, counters)
     if counters is not None:
-        counters.add(hits=np.count_nonzero(occluded))
-    return occluded
+        counters.add(hits=np.count_nonzero(question.occluded))
+    return question.occluded

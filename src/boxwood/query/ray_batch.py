@@ -32,22 +32,17 @@ def first_bad_ray(origins, directions, t_min, t_max, begin, end):
     return -1
 
 
-def run(tree, rays, cull, threads, progress, counters, work):
-    """Call `work(begin, end, sides, counts)` for chunks of checked rays; what each returned.
-
-    `counts` is an array for the boxes and primitives tested, or None when nobody asked.
-    """
+def run(cast, question, tree, rays, cull, threads, progress, counters):
+    """Have a kernel answer the question for all rays, chunk by chunk, each checked before it is cast."""
     sides = SIDES[one_of("cull", cull, tuple(SIDES))]
 
-    def checked(begin, end):
+    def work(begin, end):
         bad = first_bad_ray(rays.origins, rays.directions, rays.t_min, rays.t_max, begin, end)
         if bad >= 0:
             raise_bad_ray(rays, bad)
-        if counters is None:
-            return work(begin, end, sides, None)
-        counts = np.zeros(2, np.int64)
-        result = work(begin, end, sides, counts)
-        counters.add(queries=end - begin, boxes_tested=int(counts[0]), primitives_tested=int(counts[1]))
-        return result
+        counts = None if counters is None else np.zeros(2, np.int64)
+        cast(question, *tree.arrays, *rays[:4], sides, counts, begin, end)
+        if counters is not None:
+            counters.add(queries=end - begin, boxes_tested=counts[0], primitives_tested=counts[1])
 
-    return run_chunks(checked, len(rays.origins), threads=threads, progress=progress)
+    run_chunks(work, len(rays.origins), threads=threads, progress=progress)

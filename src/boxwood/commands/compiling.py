@@ -1,0 +1,99 @@
+"""Compiles kernels before their time is measured or their wait would surprise.
+
+Numba compiles a kernel for each combination of argument types when it is first called; here each is called on a mesh
+of four triangles. What was compiled before, by any process, is read from the disk.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import rays
+from ..build.choose import BUILDERS
+from ..mesh import Mesh
+from ..query.brute_force import closest_hit_brute_force
+from ..rendering import Camera, render
+from ..rendering.modes import MODES
+from ..results import Counters
+from .terminal import bar
+
+Task = tuple[str, Callable[[], object]]
+
+VERTICES = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+
+
+def small_mesh(dtype: str) -> Mesh:
+    return Mesh(VERTICES.astype(dtype), FACES)
+
+
+def a_ray(dtype: str) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    return np.array([[0.2, 0.2, -1.0]], dtype), np.array([[0.0, 0.0, 1.0]], dtype)
+
+
+def builders(dtype: str) -> list[Task]:
+    """A task for each builder, for meshes of that dtype."""
+    return [(f"build {name}, {dtype}", lambda name=name: small_mesh(dtype).build(name)) for name in BUILDERS]
+
+
+def questions(mesh_dtype: str, ray_dtype: str, names: Sequence[str]) -> list[Task]:
+    """Tasks for questions about rays, named by the methods of `Mesh`."""
+    types = ray_dtype if mesh_dtype == ray_dtype else f"{mesh_dtype} mesh, {ray_dtype} rays"
+    return [
+        (f"{name}, {types}", lambda name=name: getattr(small_mesh(mesh_dtype), name)(*a_ray(ray_dtype)))
+        for name in names
+    ]
+
+
+def counting(dtype: str, *names: str) -> list[Task]:
+    """Tasks for questions that count their work, as pictures and the command line ask them."""
+
+    def ask(name: str) -> object:
+        return getattr(small_mesh(dtype), name)(*a_ray(dtype), counters=Counters())
+
+    return [(f"{name} with counters, {dtype}", lambda name=name: ask(name)) for name in names]
+
+
+def checking(dtype: str) -> list[Task]:
+    """The task for brute force."""
+
+    def ask() -> object:
+        mesh = small_mesh(dtype)
+        return closest_hit_brute_force(mesh.tree, rays(*a_ray(dtype), 0.0, np.inf, mesh.dtype))
+
+    return [(f"brute force, {dtype}", ask)]
+
+
+def pictures(dtype: str, modes: Sequence[str], *, ambient: bool = False) -> list[Task]:
+    """A task for each mode of `render`."""
+
+    def draw(mode: str) -> object:
+        mesh = small_mesh(dtype)
+        return render(mesh, 2, 2, Camera.fit(mesh), mode, ambient=int(ambient))  # type: ignore[arg-type]
+
+    return [(f"picture {mode}, {dtype}", lambda mode=mode: draw(mode)) for mode in modes]
+
+
+def everything() -> list[Task]:
+    """Tasks for all kernels there are."""
+    asked = ("raycast", "occluded", "raycast_all", "count_hits")
+    tasks: list[Task] = []
+    for dtype in ("float32", "float64"):
+        tasks += [*builders(dtype), *questions(dtype, dtype, asked), *counting(dtype, *asked), *checking(dtype)]
+        tasks += pictures(dtype, tuple(MODES), ambient=True)
+    return [*tasks, *questions("float32", "float64", asked)]
+
+
+def compile_all(tasks: Sequence[Task], title: str = "compiling") -> float:
+    """Run the tasks with a bar; the seconds it took."""
+    began = time.perf_counter()
+    with bar(title) as progress:
+        for done, (name, task) in enumerate(tasks):
+            if progress is not None:
+                progress(done, len(tasks), name)
+            task()
+    return time.perf_counter() - began

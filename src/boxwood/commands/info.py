@@ -1,0 +1,106 @@
+"""`boxwood info`: what a mesh is, and what its tree is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from ..mesh import Mesh, Part, load_scene
+from .arguments import read
+from .compiling import builders, compile_all
+from .terminal import bar, print_json, print_table
+
+
+def info(
+    mesh: Annotated[Path, typer.Argument(help="A file in a format that trimesh reads.", show_default=False)],
+    parts: Annotated[bool, typer.Option("--parts", help="List the parts and where each is placed.")] = False,
+    dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Tell what is in a file, and what the tree over it is like."""
+    whole = read(mesh, dtype)
+    compile_all(builders(dtype)[:1])  # not to be taken for the time to build
+    with bar("building") as progress:
+        whole.build(progress=progress)
+    found: dict[str, Any] = {"file": str(mesh), **facts(whole), "tree": tree_facts(whole)}
+    if parts:
+        found["parts"] = [part_facts(part) for part in load_scene(mesh)]
+    if as_json:
+        print_json(found)
+        return
+    print_table(str(mesh), {"": "left", "mesh": "left"}, [(name, told(value)) for name, value in facts(whole).items()])
+    print_table("", {"": "left", "tree": "left"}, [(name, told(value)) for name, value in found["tree"].items()])
+    if parts:
+        rows = [
+            (part["name"], told(part["faces"]), told(part["vertices"]), told(part["translation"]), part["placed"])
+            for part in found["parts"]
+        ]
+        columns = {"part": "left", "faces": "right", "vertices": "right", "at": "left", "placed": "left"}
+        print_table("", columns, rows)
+
+
+def facts(mesh: Mesh) -> dict[str, Any]:
+    """Of the mesh itself. The volume is signed, and means something where the mesh is closed."""
+    lower, upper = mesh.bounds.astype(np.float64)
+    area, volume = area_and_volume(mesh)
+    ids = mesh.tree.ids
+    return {
+        "faces": len(mesh),
+        "vertices": len(mesh.vertices),
+        "degenerate faces": len(mesh) - len(np.unique(ids[ids >= 0])),
+        "dtype": str(mesh.dtype),
+        "lower": lower,
+        "upper": upper,
+        "size": upper - lower,
+        "area": area,
+        "volume": volume,
+    }
+
+
+def area_and_volume(mesh: Mesh) -> tuple[float, float]:
+    """In float64, from the middle of the bounds so that little cancels."""
+    middle = mesh.bounds.astype(np.float64).mean(axis=0)
+    area = volume = 0.0
+    step = 1 << 20
+    for first in range(0, len(mesh), step):
+        corners = mesh.vertices[mesh.faces[first : first + step]].astype(np.float64) - middle
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        area += float(np.linalg.norm(across, axis=1).sum()) / 2
+        volume += float(np.einsum("ij,ij->", corners[:, 0], across)) / 6
+    return area, volume
+
+
+def tree_facts(mesh: Mesh) -> dict[str, Any]:
+    """Of the tree."""
+    tree = mesh.tree
+    return {
+        "builder": tree.builder,
+        "depth": tree.depth,
+        "bytes": tree.nbytes,
+        "bytes per face": tree.nbytes / max(len(mesh), 1),
+        "build seconds": tree.build_seconds,
+    }
+
+
+def part_facts(part: Part) -> dict[str, Any]:
+    moved = not np.array_equal(part.transform[:3, :3], np.eye(3))
+    return {
+        "name": part.name,
+        "faces": len(part.mesh),
+        "vertices": len(part.mesh.vertices),
+        "translation": part.transform[:3, 3],
+        "placed": "turned or scaled" if moved else "as it is",
+        "transform": part.transform,
+    }
+
+
+def told(value: Any) -> str:
+    """A value for people."""
+    if isinstance(value, np.ndarray):
+        return "  ".join(f"{float(number):.6g}" for number in value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

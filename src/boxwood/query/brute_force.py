@@ -1,0 +1,52 @@
+"""The first hit of each ray without the tree: every block of triangles is tested, none is skipped.
+
+The oracle for `closest_hit`: the exact test of a triangle is shared, everything that could lose a triangle is not, so
+the answers must agree to the last bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import kernel
+from ..geometry.ray import frame_of
+from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF
+from .closest_hit import ClosestHit
+from .flight import CODE, SIZE, Flight, begin_ray, land, meet
+from .ray_batch import run
+
+
+@kernel
+def meet_all(question, nodes, codes, blocks, ids, frame, origins, directions, t_min, t_max, sides, counts, begin, end):
+    space = frame_of(frame)
+    dtype = origins.dtype
+    crossing, axes = np.empty(20, dtype), np.empty(9, dtype)
+    flight = Flight(
+        np.empty(SIZE, np.float32), np.empty(SIZE, np.uint32), np.empty(SIZE, dtype), np.empty(SIZE, np.float64),
+        np.empty(SIZE, np.int64), np.empty(0, np.uint32),
+    )  # fmt: skip
+    count = ids.shape[0] // BLOCK_SIZE
+    largest = BLOCKS_OF_LEAF - 1
+    for r in range(begin, end):
+        begin_ray(flight, 0, space, origins, directions, t_min, t_max, r, axes)
+        for first in range(0, count, largest):  # as if it were a leaf
+            flight.states[CODE] = np.uint32(~np.int32(first * BLOCKS_OF_LEAF + min(largest, count - first)))
+            meet(question, flight, 0, blocks, ids, sides, crossing, counts)
+        land(question, flight, 0, ids, r)
+
+
+def closest_hit_brute_force(tree, rays, *, cull=None, threads=None, progress=None, counters=None):
+    """What `closest_hit` gives, in time proportional to the number of triangles for each ray."""
+    count, dtype = len(rays.origins), rays.origins.dtype
+    question = ClosestHit(np.empty(count, dtype), np.empty(count, np.int64), np.empty((count, 2), dtype))
+
+    def cast(*arguments):
+        *others, begin, end = arguments
+        step = 64  # so that Ctrl-C is heard
+        for first in range(begin, end, step):
+            meet_all(*others, first, min(first + step, end))
+
+    run(cast, question, tree, rays, cull, threads, progress, counters)
+    if counters is not None:
+        counters.add(hits=np.count_nonzero(question.primitive_ids >= 0))
+    return tuple(question)

@@ -1,0 +1,248 @@
+"""Many rays at a time: they take their steps in turns, sorted by the kind of step.
+
+One ray alone waits: each step needs the outcome of the last, a branch the processor cannot foresee (box or
+triangles?) is guessed wrong half of the time, and in a tree larger than the cache every node is far away. Here a
+thread keeps a few dozen rays in flight. All that stand at a node take that step, one after the other without a
+branch between them; then all that stand at a leaf; and what a ray needs next is asked for while others work. It
+made first hits 1.1 to 2.2 times as fast as one walk after the other, the more so the larger the tree.
+
+A question is a NamedTuple of the arrays for its answers, with the functions `half_open`, `accept` and `land`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._jit import generic, inline, kernel
+from .._simd import first_bit, key_bound, prefetch
+from ..descend import Stack, code_at, count_primitives, expand, observed, stack_size
+from ..geometry.ray import Ray, Shear, frame_of, high_of, limit_of, low_of, make_ready
+from ..geometry.ray_box import BoxRay
+from ..geometry.ray_triangle import cross_block, settle
+from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH, NODE_FLOATS
+
+IN_FLIGHT = 24
+"""Rays a thread keeps in flight; 16 to 32 do equally well."""
+
+NEVER = np.int32(2**31 - 1)
+"""The key in the first place of each lane's stack: beyond every limit, so that no step asks whether it is empty."""
+
+
+class Flight(NamedTuple):
+    """What each lane knows of its ray, 16 numbers a lane, and the lists of lanes by what they do next.
+
+    Unsigned integers tell the compiler that an index cannot be negative.
+    """
+
+    boxes: np.ndarray  # float32: inverse, near, far, start (BoxRay), limit
+    states: np.ndarray  # uint32: the limit as a key, top of the stack, code to go to
+    rays: np.ndarray  # computing dtype: Shear; the furthest t that counts, u, v, their total; low, t_min
+    motions: np.ndarray  # float64: shift, speed, offset (Ray)
+    places: np.ndarray  # int64: offsets of the rows of the triangles (Shear); what the question keeps; which ray
+    lists: np.ndarray  # uint32: lanes at a node; from LISTS on those at a leaf; from 2 LISTS on those looking
+
+
+SIZE = 16
+LIMIT = 10
+BOUND, TOP, CODE = 0, 1, 2
+MOST, U, V, TOTAL, LOW, LEAST = 10, 11, 12, 13, 14, 15
+KEPT, RAY = 3, 4
+LISTS = 64
+
+
+@generic
+def half_open(question):
+    """Whether an edge belongs to one of its faces only, or to both."""
+
+
+@generic
+def accept(question, flight, base, ids, place, t, crossing, lane):
+    """Take note of a hit at `place` (block * 4 + lane); whether the ray is done. `base` is where its numbers begin."""
+
+
+@generic
+def land(question, flight, base, ids, r):
+    """Write the answer of ray r."""
+
+
+@inline
+def keep(flight, base, ray, low, least, most):
+    for axis in range(3):
+        flight.boxes[base + axis] = ray.box.inverse[axis]
+        flight.boxes[base + 3 + axis] = ray.box.near[axis]
+        flight.boxes[base + 6 + axis] = ray.box.far[axis]
+        flight.rays[base + axis] = ray.shear.origin[axis]
+        flight.places[base + axis] = ray.shear.rows[axis]
+    flight.boxes[base + 9] = ray.box.start
+    flight.rays[base + 3], flight.rays[base + 4] = ray.shear.slope
+    flight.rays[base + 5], flight.rays[base + 6] = ray.shear.per_x, ray.shear.per_y
+    flight.rays[base + 7] = ray.shear.per_z
+    flight.rays[base + 8], flight.rays[base + 9] = ray.shear.slack_x, ray.shear.slack_y
+    flight.rays[base + MOST], flight.rays[base + LOW], flight.rays[base + LEAST] = most, low, least
+    flight.motions[base], flight.motions[base + 1], flight.motions[base + 2] = ray.shift, ray.speed, ray.offset
+    flight.places[base + KEPT] = -1
+
+
+@inline
+def begin_ray(flight, base, space, origins, directions, t_min, t_max, r, axes):
+    """Make ray r ready in a lane; whether it comes near the tree at all."""
+    least = t_min[r if t_min.shape[0] > 1 else 0]
+    most = t_max[r if t_max.shape[0] > 1 else 0]
+    origin = (origins[r, 0], origins[r, 1], origins[r, 2])
+    direction = (directions[r, 0], directions[r, 1], directions[r, 2])
+    ray, reachable = make_ready(space, origin, direction, least, axes)
+    keep(flight, base, ray, low_of(ray, least), least, most)
+    set_limit(flight, base, ray)
+    flight.places[base + RAY] = r
+    return reachable
+
+
+@inline
+def box_of(flight, base):
+    boxes = flight.boxes
+    return BoxRay(
+        (boxes[base], boxes[base + 1], boxes[base + 2]),
+        (boxes[base + 3], boxes[base + 4], boxes[base + 5]),
+        (boxes[base + 6], boxes[base + 7], boxes[base + 8]),
+        boxes[base + 9],
+    )
+
+
+@inline
+def ray_of(flight, base):
+    rows, s, motions = flight.places, flight.rays, flight.motions
+    shear = Shear(
+        (rows[base], rows[base + 1], rows[base + 2]),
+        (s[base], s[base + 1], s[base + 2]),
+        (s[base + 3], s[base + 4]),
+        s[base + 5], s[base + 6], s[base + 7], s[base + 8], s[base + 9],
+    )  # fmt: skip
+    return Ray(box_of(flight, base), shear, motions[base], motions[base + 1], motions[base + 2])
+
+
+@inline
+def set_limit(flight, base, ray):
+    limit = limit_of(ray, flight.rays[base + MOST])
+    flight.boxes[base + LIMIT] = limit
+    flight.states[base + BOUND] = np.uint32(key_bound(limit))
+
+
+@inline
+def base_at(flight, place):
+    """Where the numbers of the lane at that place of the lists begin."""
+    return np.intp(flight.lists[place]) * SIZE
+
+
+@inline
+def leaf_of(flight, base):
+    return np.intp(np.uint32(~np.int32(flight.states[base + CODE])))
+
+
+@inline
+def go_on(flight, codes, stack, base, at_node, at_leaf, looking, top):
+    """Take the top of a lane's stack and put the lane on the list for it; the lengths of the three lists."""
+    code = code_at(codes, stack, top)
+    near = stack.keys[top] <= np.int32(flight.states[base + BOUND])
+    flight.states[base + TOP] = np.uint32(top - near)
+    flight.states[base + CODE] = np.uint32(code)
+    lane = base // SIZE
+    flight.lists[at_node] = lane
+    flight.lists[LISTS + at_leaf] = lane
+    flight.lists[2 * LISTS + looking] = lane
+    leaf = code < 0
+    return at_node + (near and not leaf), at_leaf + (near and leaf), looking + (not near)
+
+
+@inline
+def meet(question, flight, base, blocks, ids, sides, crossing, counts):
+    """Test the triangles of the leaf a lane has come to; whether its ray is done."""
+    ray = ray_of(flight, base)
+    leaf = leaf_of(flight, base)
+    low, least = flight.rays[base + LOW], flight.rays[base + LEAST]
+    first = leaf // BLOCKS_OF_LEAF
+    for index in range(first, first + leaf % BLOCKS_OF_LEAF):
+        count_primitives(counts, ids, index * BLOCK_SIZE)
+        block = index * BLOCK_FLOATS
+        high = high_of(ray, flight.rays[base + MOST])
+        hits, in_doubt = cross_block(ray.shear, blocks, block, sides, low, high, crossing)
+        while hits != 0:
+            lane = first_bit(hits)
+            hits &= hits - np.uint32(1)
+            hit, t = settle(ray, blocks, block, lane, sides, in_doubt, half_open(question), crossing)
+            if hit and t >= least and t <= flight.rays[base + MOST]:
+                if accept(question, flight, base, ids, index * BLOCK_SIZE + lane, t, crossing, lane):
+                    return True
+                set_limit(flight, base, ray)
+    return False
+
+
+@kernel
+def fly(question, nodes, codes, blocks, ids, frame, origins, directions, t_min, t_max, sides, counts, begin, end):
+    """Answer the question for the rays from begin to end."""
+    lanes = min(IN_FLIGHT, end - begin)
+    space = frame_of(frame)
+    size = stack_size(np.intp(frame[FRAME_DEPTH]))
+    stack = Stack(np.zeros(lanes * size, np.int32), np.zeros(lanes * size, np.uint32))
+    dtype = origins.dtype
+    flight = Flight(
+        np.empty(lanes * SIZE, np.float32), np.empty(lanes * SIZE, np.uint32), np.empty(lanes * SIZE, dtype),
+        np.empty(lanes * SIZE, np.float64), np.empty(lanes * SIZE, np.int64), np.empty(3 * LISTS, np.uint32),
+    )  # fmt: skip
+    crossing, axes = np.empty(20, dtype), np.empty(9, dtype)
+    for lane in range(lanes):
+        stack.keys[lane * size] = NEVER
+        flight.places[lane * SIZE + RAY] = -1
+        flight.states[lane * SIZE + TOP] = lane * size
+        flight.lists[2 * LISTS + lane] = lane
+
+    following, at_node, at_leaf, looking = begin, 0, 0, lanes
+    while at_node + at_leaf + looking > 0:
+        # Lanes whose next place is beyond the limit look further down; those at the bottom begin another ray.
+        todo, looking = looking, 0
+        for i in range(todo):
+            base = base_at(flight, 2 * LISTS + i)
+            bottom = base // SIZE * size
+            top = np.intp(flight.states[base + TOP])
+            bound = np.int32(flight.states[base + BOUND])
+            while top > bottom and stack.keys[top] > bound:
+                top -= 1
+            if top > bottom:
+                at_node, at_leaf, looking = go_on(flight, codes, stack, base, at_node, at_leaf, looking, top)
+                continue
+            if flight.places[base + RAY] >= 0:
+                land(question, flight, base, ids, flight.places[base + RAY])
+            if following < end:
+                reachable = begin_ray(flight, base, space, origins, directions, t_min, t_max, following, axes)
+                following += 1
+                flight.states[base + TOP], flight.states[base + CODE] = bottom, 0
+                if reachable:
+                    flight.lists[at_node] = base // SIZE
+                    at_node += 1
+                else:
+                    flight.lists[2 * LISTS + looking] = base // SIZE
+                    looking += 1
+
+        for i in range(at_node):
+            node = np.intp(flight.states[base_at(flight, i) + CODE]) * NODE_FLOATS
+            for line in range(4):
+                prefetch(nodes, node + 16 * line)
+        todo, at_node = at_node, 0
+        for i in range(todo):
+            base = base_at(flight, i)
+            query = observed(counts, box_of(flight, base))
+            code, top = flight.states[base + CODE], np.intp(flight.states[base + TOP])
+            top = expand(query, nodes, stack, code, top, flight.boxes[base + LIMIT])
+            at_node, at_leaf, looking = go_on(flight, codes, stack, base, at_node, at_leaf, looking, top)
+
+        for i in range(at_leaf):
+            block = leaf_of(flight, base_at(flight, LISTS + i)) // BLOCKS_OF_LEAF * BLOCK_FLOATS
+            for line in range(3):
+                prefetch(blocks, block + 16 * line)
+        todo, at_leaf = at_leaf, 0
+        for i in range(todo):
+            base = base_at(flight, LISTS + i)
+            done = meet(question, flight, base, blocks, ids, sides, crossing, counts)
+            top = base // SIZE * size if done else np.intp(flight.states[base + TOP])
+            at_node, at_leaf, looking = go_on(flight, codes, stack, base, at_node, at_leaf, looking, top)

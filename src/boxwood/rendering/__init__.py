@@ -1,0 +1,9 @@
+"""Pictures of meshes and of their trees."""
+
+from __future__ import annotations
+
+from .camera import Camera
+from .picture import Picture
+from .render import render
+
+__all__ = ["Camera", "Picture", "render"]
