@@ -67,7 +67,7 @@ class Brute(NamedTuple):
     hit: np.ndarray  # whether the line crosses the triangle
     t: np.ndarray
     margin: np.ndarray  # distance from the line to the nearest edge's line: less than rounding, and `hit` may be wrong
-    sine: np.ndarray  # of the angle between ray and triangle; t is only as good as a distance divided by it
+    condition: np.ndarray  # how much a rounding of the corners moves t: much, for a triangle that looks thin
     front: np.ndarray
 
 
@@ -75,17 +75,27 @@ def brute(vertices, faces, origins, directions):
     """Every ray against every triangle."""
     corners = np.asarray(vertices, Wide)[faces]
     starts, along = np.asarray(origins, Wide)[:, None], np.asarray(directions, Wide)[:, None]
-    length = np.linalg.norm(along, axis=-1)
+    length = np.sqrt(np.sum(along * along, axis=-1))
     along = along / length[..., None]
-    a, b, c = (corners[None, :, i] - starts for i in range(3))
-    normal = np.cross(b - a, c - a)
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[None]
+    facing = np.sum(normal * along, axis=-1)
+    corners = [corners[None, :, i] - starts for i in range(3)]
+    # As the ray sees them: without what lies along it, so that distance takes no digits away.
+    a, b, c = (corner - np.sum(corner * along, axis=-1)[..., None] * along for corner in corners)
     with np.errstate(all="ignore"):
-        facing = np.sum(normal * along, axis=-1)
-        edges = [np.sum(along * np.cross(q, p), axis=-1) for p, q in ((b, c), (c, a), (a, b))]
-        across = [np.linalg.norm(np.cross(along, q - p), axis=-1) for p, q in ((b, c), (c, a), (a, b))]
-        least, most = np.minimum.reduce(edges), np.maximum.reduce(edges)
-        hit = ((least >= 0) | (most <= 0)) & (facing != 0)
-        margin = np.minimum.reduce([abs(edge) / size for edge, size in zip(edges, across, strict=True)])
-        t = np.sum(normal * a, axis=-1) / facing / length
-        sine = abs(facing) / np.linalg.norm(normal, axis=-1)
-    return Brute(hit, t, np.nan_to_num(margin), np.nan_to_num(sine), facing < 0)
+        values, margins, sizes = zip(*(edge(along, p, q) for p, q in ((b, c), (c, a), (a, b))), strict=True)
+        hit = ((np.minimum.reduce(values) >= 0) | (np.maximum.reduce(values) <= 0)) & (facing != 0)
+        t = np.sum(normal * corners[0], axis=-1) / facing / length
+        depths = [np.sum(corner * along, axis=-1) for corner in corners]
+        depth = np.maximum.reduce(depths) - np.minimum.reduce(depths)
+        condition = (1 + np.maximum.reduce(sizes) * depth / abs(facing)) / length
+    condition = np.nan_to_num(condition, nan=np.inf, posinf=np.inf)
+    return Brute(hit, t, np.nan_to_num(np.minimum.reduce(margins)), condition, facing < 0)
+
+
+def edge(along, p, q):
+    """On which side of the edge the ray passes; how far at least, this oracle's own rounding taken off; its length."""
+    value = np.sum(along * np.cross(q - p, p), axis=-1)
+    size = np.sqrt(np.sum((q - p) ** 2, axis=-1))
+    noise = 32 * np.finfo(Wide).eps * (size + abs(p).max(axis=-1) + abs(q).max(axis=-1)) ** 2
+    return value, np.maximum(abs(value) - noise, 0) / size, size

@@ -74,7 +74,7 @@ def assert_answers_agree(answers):
     dtypes=st.sampled_from(PAIRS),
     distance=st.sampled_from(DISTANCES),
     offset=st.sampled_from([0.0, 0.0, 1e3, 1e6]),
-    scale=st.sampled_from([1.0, 1.0, 1e-30, 1e30]),
+    scale=st.sampled_from([1.0, 1.0, 1e-30, 1e25]),
 )
 def test_no_tree_changes_an_answer(soup, dtypes, distance, offset, scale):
     mesh = soup_mesh(*soup, dtypes[0], scale=scale, offset=offset * scale)

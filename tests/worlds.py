@@ -7,6 +7,7 @@ float64 of order one; tests scale, shift and round them to the dtype they want.
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -217,6 +218,17 @@ def closed_mesh(name, dtype, *, noise=0.0, offset=0.0, seed=0):
     vertices, faces = CLOSED[name]()
     vertices = vertices + noise * np.random.default_rng(seed).normal(size=vertices.shape) + offset
     return bw.Mesh(vertices.astype(dtype), faces)
+
+
+def needles(mesh):
+    """Faces whose three different corners lie on one line, exactly."""
+    found = []
+    for face, corners in enumerate(mesh.vertices[mesh.faces].tolist()):
+        a, b, c = (tuple(map(Fraction, corner)) for corner in corners)
+        u, v = [x - y for x, y in zip(b, a, strict=True)], [x - y for x, y in zip(c, a, strict=True)]
+        if len({a, b, c}) == 3 and all(u[i] * v[i - 1] == u[i - 1] * v[i] for i in range(3)):
+            found.append(face)
+    return found
 
 
 def landmarks(mesh):

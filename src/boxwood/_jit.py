@@ -85,7 +85,9 @@ def _warn_uncached(_reason):
 
 _DIGEST = "" if INTERPRETED else _digest()
 
-inline = numba.njit(forceinline=True, **_CALLED_BY_KERNELS)
+_INLINE = {**_CALLED_BY_KERNELS, "forceinline": True}
+
+inline = numba.njit(**_INLINE)
 """Compile a function that becomes part of each kernel that calls it. It makes no arrays: only kernels do."""
 
 apart = numba.njit(**_CALLED_BY_KERNELS)
@@ -126,7 +128,7 @@ def generic(declaration):
     def dispatch(*arguments):
         return implementations[type(arguments[0])](*arguments)
 
-    @overload(dispatch, strict=False)
+    @overload(dispatch, strict=False, jit_options=_INLINE)
     def choose(*argument_types):
         return implementations.get(_python_type(argument_types[0]))
 

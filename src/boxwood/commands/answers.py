@@ -64,7 +64,7 @@ def print_csv(columns: Columns) -> None:
 def as_json(values: NDArray[Any]) -> list[Any]:
     """A list in which what JSON has no number for (inf, nan) is null."""
     if values.dtype.kind != "f" or np.isfinite(values).all():
-        return values.tolist()
+        return list(values.tolist())
     return [value if finite else None for value, finite in zip(values.tolist(), np.isfinite(values), strict=True)]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 import re
 from pathlib import Path
 
@@ -56,6 +58,12 @@ def direction(option: str, text: str, up: tuple[float, float, float]) -> tuple[f
     place[front] = -math.sin(azimuth) * math.cos(elevation)
     place[top] = -math.sin(elevation)
     return place[0], place[1], place[2]
+
+
+def writable(path: Path) -> None:
+    """Say before the work, and not after it, that there is no folder for a file."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
 
 
 def read(path: Path, dtype: str) -> Mesh:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +21,11 @@ from ..query.brute_force import closest_hit_brute_force
 from ..rendering import Camera, render
 from ..rendering.modes import MODES
 from ..results import Counters
-from .terminal import bar
+from .terminal import bar, say
 
 Task = tuple[str, Callable[[], object]]
+
+NOTICEABLE = 1.0  # seconds; what has been compiled before is ready in less
 
 VERTICES = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
 FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
@@ -31,22 +35,19 @@ def small_mesh(dtype: str) -> Mesh:
     return Mesh(VERTICES.astype(dtype), FACES)
 
 
-def a_ray(dtype: str) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+def a_ray(dtype: str) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.array([[0.2, 0.2, -1.0]], dtype), np.array([[0.0, 0.0, 1.0]], dtype)
 
 
 def builders(dtype: str) -> list[Task]:
     """A task for each builder, for meshes of that dtype."""
-    return [(f"build {name}, {dtype}", lambda name=name: small_mesh(dtype).build(name)) for name in BUILDERS]
+    return [(f"build {name}, {dtype}", partial(small_mesh(dtype).build, name)) for name in BUILDERS]
 
 
 def questions(mesh_dtype: str, ray_dtype: str, names: Sequence[str]) -> list[Task]:
     """Tasks for questions about rays, named by the methods of `Mesh`."""
     types = ray_dtype if mesh_dtype == ray_dtype else f"{mesh_dtype} mesh, {ray_dtype} rays"
-    return [
-        (f"{name}, {types}", lambda name=name: getattr(small_mesh(mesh_dtype), name)(*a_ray(ray_dtype)))
-        for name in names
-    ]
+    return [(f"{name}, {types}", partial(getattr(small_mesh(mesh_dtype), name), *a_ray(ray_dtype))) for name in names]
 
 
 def counting(dtype: str, *names: str) -> list[Task]:
@@ -55,7 +56,7 @@ def counting(dtype: str, *names: str) -> list[Task]:
     def ask(name: str) -> object:
         return getattr(small_mesh(dtype), name)(*a_ray(dtype), counters=Counters())
 
-    return [(f"{name} with counters, {dtype}", lambda name=name: ask(name)) for name in names]
+    return [(f"{name} with counters, {dtype}", partial(ask, name)) for name in names]
 
 
 def checking(dtype: str) -> list[Task]:
@@ -75,7 +76,7 @@ def pictures(dtype: str, modes: Sequence[str], *, ambient: bool = False) -> list
         mesh = small_mesh(dtype)
         return render(mesh, 2, 2, Camera.fit(mesh), mode, ambient=int(ambient))  # type: ignore[arg-type]
 
-    return [(f"picture {mode}, {dtype}", lambda mode=mode: draw(mode)) for mode in modes]
+    return [(f"picture {mode}, {dtype}", partial(draw, mode)) for mode in modes]
 
 
 def everything() -> list[Task]:
@@ -88,12 +89,16 @@ def everything() -> list[Task]:
     return [*tasks, *questions("float32", "float64", asked)]
 
 
-def compile_all(tasks: Sequence[Task], title: str = "compiling") -> float:
-    """Run the tasks with a bar; the seconds it took."""
+def compile_all(tasks: Sequence[Task]) -> float:
+    """Run the tasks with a bar, and say what is going on where that takes long; the seconds it took."""
     began = time.perf_counter()
-    with bar(title) as progress:
+    said = False
+    with bar("compiling, once:") as progress:
         for done, (name, task) in enumerate(tasks):
             if progress is not None:
                 progress(done, len(tasks), name)
             task()
+            if not said and time.perf_counter() - began > NOTICEABLE:
+                say("the first run compiles its kernels, for some ten seconds; later runs find them on the disk")
+                said = True
     return time.perf_counter() - began

@@ -13,13 +13,15 @@ import typer
 
 from ..mesh import Mesh
 from ..results import Counters
-from .answers import Columns, as_json, check_format, print_csv, write_answers
-from .arguments import read
+from .answers import Columns, check_format, print_csv, write_answers
+from .arguments import read, writable
 from .compiling import builders, compile_all, counting
 from .ray_files import RayFile, read_rays
 from .terminal import bar, print_json, print_table
 
 QUESTIONS = {"closest": "raycast", "any": "occluded", "all": "raycast_all", "count": "count_hits"}
+
+TITLES = {"closest": "first hits", "any": "whether anything is hit", "all": "every hit", "count": "numbers of hits"}
 
 
 def rays(
@@ -39,8 +41,8 @@ def rays(
     any_hit: Annotated[bool, typer.Option("--any", help="Only whether each ray hits anything.")] = False,
     all_hits: Annotated[bool, typer.Option("--all", help="Every hit of each ray.")] = False,
     count: Annotated[bool, typer.Option("--count", help="Only how often each ray crosses the surface.")] = False,
-    t_min: Annotated[float | None, typer.Option(help="Nearest t that counts, for all rays.", show_default=False)] = None,
-    t_max: Annotated[float | None, typer.Option(help="Farthest t that counts, for all rays.", show_default=False)] = None,
+    t_min: Annotated[float | None, typer.Option(help="The least t that counts.", show_default=False)] = None,
+    t_max: Annotated[float | None, typer.Option(help="The greatest t that counts.", show_default=False)] = None,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
     threads: Annotated[int | None, typer.Option(help="How many at once. [default: all]", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Answers and summary, for machines.")] = False,
@@ -51,6 +53,7 @@ def rays(
         raise ValueError(f"--{asked[0]} and --{asked[1]} exclude each other")
     if output is not None:
         check_format(output)
+        writable(output)
     question = asked[0] if asked else "closest"
     whole = read(mesh, dtype)
     given = with_range(read_rays(rays_file, dtype), t_min, t_max)
@@ -67,7 +70,7 @@ def rays(
     if output is not None:
         write_answers(output, columns)
     if as_json:
-        print_json({**found, "output": str(output)} if output else {**found, "answers": columns})
+        print_json({**found, "output": str(output)} if output else {**found, "answers": columns}, indent=None)
     elif output is not None or sys.stdout.isatty():
         tell(found, output)
     else:
@@ -120,7 +123,7 @@ def tell(found: dict[str, Any], output: Path | None) -> None:
         f"{found['faces']:,}", f"{found['rays']:,}", f"{found['hits']:,}", f"{found['seconds']:.3f}",
         f"{found['boxes_per_ray']:.1f}", f"{found['triangles_per_ray']:.2f}",
     )  # fmt: skip
-    print_table(f"{found['question']} hits", columns, [row])
+    print_table(TITLES[found["question"]], columns, [row])
     if output is not None:
         print(f"written to {output}")
     else:

@@ -9,9 +9,10 @@ import typer
 
 from ..mesh import Mesh
 from ..rendering import Camera, Picture, render
+from ..rendering.camera import check_size
 from ..rendering.modes import MODES
 from ..rendering.picture import format_of
-from .arguments import AXES, choice, direction, levels, numbers, read, size
+from .arguments import AXES, choice, direction, levels, numbers, read, size, writable
 from .compiling import builders, compile_all, pictures
 from .terminal import bar, print_json, print_table, say
 
@@ -35,17 +36,18 @@ def render_command(
     levels_text: Annotated[
         str | None, typer.Option("--levels", help="Of the tree, for mode boxes: 3,4.", show_default=False)
     ] = None,
-    verify: Annotated[bool, typer.Option("--verify", help="Compare hits with brute force; exit 1 if any differ.")] = False,
-    dtype: Annotated[str, typer.Option(help="float32 or float64.")] = "float32",
+    verify: Annotated[bool, typer.Option("--verify", help="Compare hits with brute force; 1 if any differ.")] = False,
+    dtype: Annotated[str, typer.Option(help="float64, or float32 for speed.")] = "float64",
     threads: Annotated[int | None, typer.Option(help="How many at once. [default: all]", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> int:
     """Take a picture of a mesh, and tell where the time went."""
-    width, height = size("--size", size_text)
+    width, height = check_size(*size("--size", size_text))
     chosen_levels = levels("--levels", levels_text)
     mode = choice("--mode", mode, tuple(MODES))
     path = output or Path(f"{mesh.name.split('.')[0]}-{mode}.png")
     format_of(path)
+    writable(path)
     whole = read(mesh, dtype)
     view = view_of(whole, mode, width / height, camera, eye, target, up)
     compile_all([*builders(dtype)[:1], *pictures(dtype, [mode], ambient=ambient)])

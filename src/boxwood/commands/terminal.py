@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -28,12 +28,12 @@ def reason_of(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def print_json(value: Mapping[str, Any]) -> None:
+def print_json(value: Mapping[str, Any], *, indent: int | None = 2) -> None:
     """One JSON object on standard output; what JSON has no number for (inf, nan) is null."""
-    print(json.dumps(_plain(value), indent=2))
+    print(json.dumps(_plain(value), indent=indent))
 
 
-def print_table(title: str, columns: Mapping[str, str], rows: list[tuple[str, ...]]) -> None:
+def print_table(title: str, columns: Mapping[str, str], rows: Sequence[Sequence[str]]) -> None:
     """A table on standard output; `columns` are headings and how to justify what is below."""
     table = Table(title=title, title_justify="left", title_style="bold")
     for heading, justify in columns.items():

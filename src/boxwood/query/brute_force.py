@@ -6,11 +6,16 @@ the answers must agree to the last bit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Literal
+
 import numpy as np
 
+from .._arrays import Array, Rays
 from .._jit import kernel
 from ..geometry.ray import frame_of
 from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF
+from ..tree.triangle_tree import TriangleTree
 from .closest_hit import ClosestHit
 from .flight import CODE, SIZE, Flight, begin_ray, land, meet
 from .ray_batch import run
@@ -35,7 +40,15 @@ def meet_all(question, nodes, codes, blocks, ids, frame, origins, directions, t_
         land(question, flight, 0, ids, r)
 
 
-def closest_hit_brute_force(tree, rays, *, cull=None, threads=None, progress=None, counters=None):
+def closest_hit_brute_force(
+    tree: TriangleTree,
+    rays: Rays,
+    *,
+    cull: Literal["back", "front"] | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    counters: Any = None,
+) -> tuple[Array, Array, Array]:
     """What `closest_hit` gives, in time proportional to the number of triangles for each ray."""
     count, dtype = len(rays.origins), rays.origins.dtype
     question = ClosestHit(np.empty(count, dtype), np.empty(count, np.int64), np.empty((count, 2), dtype))
@@ -49,4 +62,4 @@ def closest_hit_brute_force(tree, rays, *, cull=None, threads=None, progress=Non
     run(cast, question, tree, rays, cull, threads, progress, counters)
     if counters is not None:
         counters.add(hits=np.count_nonzero(question.primitive_ids >= 0))
-    return tuple(question)
+    return question.t_hit, question.primitive_ids, question.uvs

@@ -5,9 +5,14 @@ Counters elsewhere give sums; here the very kernel of `closest_hit` runs ray by 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Literal
+
 import numpy as np
 
+from .._arrays import Array, Rays
 from .._jit import kernel
+from ..tree.triangle_tree import TriangleTree
 from .closest_hit import ClosestHit
 from .flight import fly
 from .ray_batch import run
@@ -25,7 +30,15 @@ def visit_counts(
         boxes[r], triangles[r] = of_ray[0], of_ray[1]
 
 
-def visit_count(tree, rays, *, cull=None, threads=None, progress=None, counters=None):
+def visit_count(
+    tree: TriangleTree,
+    rays: Rays,
+    *,
+    cull: Literal["back", "front"] | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    counters: Any = None,
+) -> tuple[Array, Array, Array, Array, Array]:
     """The answer of `closest_hit`, t_hit, primitive_ids and uvs; then boxes and triangles tested (n,) int64."""
     count, dtype = len(rays.origins), rays.origins.dtype
     question = ClosestHit(np.empty(count, dtype), np.empty(count, np.int64), np.empty((count, 2), dtype))

@@ -115,7 +115,8 @@ class Camera:
         right, left = np.max(x - tangent * aspect * z), np.max(-x - tangent * aspect * z)
         above, below = np.max(y - tangent * z), np.max(-y - tangent * z)
         depth = max((right + left) / (2 * tangent * aspect), (above + below) / (2 * tangent), 0.1 - float(z.min()))
-        aside = _middle(x, z + depth, (right - left) / 2) * axes[0] + _middle(y, z + depth, (above - below) / 2) * axes[1]
+        aside = _middle(x, z + depth, (right - left) / 2) * axes[0]
+        aside += _middle(y, z + depth, (above - below) / 2) * axes[1]
         position = middle + radius * (aside - depth * axes[2])
         return cls(_vector("", position), _vector("", middle + radius * aside), probe.up, field_of_view)
 

@@ -58,11 +58,11 @@ class Picture:
 
     @property
     def width(self) -> int:
-        return self.image.shape[1]
+        return int(self.image.shape[1])
 
     @property
     def height(self) -> int:
-        return self.image.shape[0]
+        return int(self.image.shape[0])
 
     def shares(self) -> dict[str, float]:
         """Each phase's part of the whole time; the parts sum to 1."""

@@ -21,7 +21,6 @@ from .._arrays import Rays, rays
 from .._threads import run_chunks
 from ..mesh import Mesh
 from ..query.brute_force import closest_hit_brute_force
-from ..query.closest_hit import closest_hit
 from ..query.visit_count import visit_count
 from ..results import Counters
 from .camera import Camera
@@ -103,13 +102,14 @@ class Shot:
         directions = self.camera.rows(self.width, self.height, *rows, self.dtype, self.threads)
         origin = np.array(self.camera.position, self.dtype)
         self.rays["camera rays"] += len(directions)
-        options = {"threads": self.threads, "counters": self.counters}
+        near, threads, counters = self.camera.near, self.threads, self.counters
         with self.timed("camera rays"):
-            batch = rays(origin, directions, self.camera.near, math.inf, self.mesh.dtype)
             if count_boxes:
-                t, ids, uvs, boxes, _ = visit_count(self.mesh.tree, batch, **options)
-                return Band(rows[0], directions, t, ids, uvs, boxes)
-            return Band(rows[0], directions, *closest_hit(self.mesh.tree, batch, **options))
+                batch = rays(origin, directions, near, math.inf, self.mesh.dtype)
+                t_hit, ids, uvs, boxes, _ = visit_count(self.mesh.tree, batch, threads=threads, counters=counters)
+                return Band(rows[0], directions, t_hit, ids, uvs, boxes)
+            hits = self.mesh.raycast(origin, directions, t_min=near, threads=threads, counters=counters)
+            return Band(rows[0], directions, hits.t_hit, hits.primitive_ids, hits.uvs)
 
     def normals(self, band: Band, *, shadows: bool, ambient: int) -> tuple[Float32s, Float32s, Float32s]:
         """Of each ray: the normal it meets, how much of the light that place sees, and how much of the sky."""
@@ -117,7 +117,11 @@ class Shot:
         normals = np.empty((count, 3), np.float32)
         lit, sky = np.ones(count, np.float32), np.ones(count, np.float32)
         with self.timed("shading"):
-            parts = run_chunks(lambda begin, end: self.meet(band, ambient > 0, normals, begin, end), count, threads=self.threads)
+
+            def work(begin: int, end: int) -> tuple[Floats, NDArray[np.int64]]:
+                return self.meet(band, ambient > 0, normals, begin, end)
+
+            parts = run_chunks(work, count, threads=self.threads)
             origins = np.concatenate([part[0] for part in parts])
             where = np.concatenate([part[1] for part in parts])
         if shadows and len(origins):
@@ -168,9 +172,8 @@ class Shot:
         up = np.divide(self.camera.up, np.linalg.norm(self.camera.up))
 
         def work(begin: int, end: int) -> None:
-            shade(
-                normals, band.directions, lit, sky, self.light, up, self.width, self.height, band.first, colors, begin, end
-            )
+            place = self.width, self.height, band.first
+            shade(normals, band.directions, lit, sky, self.light, up, *place, colors, begin, end)
 
         with self.timed("shading"):
             run_chunks(work, len(colors), threads=self.threads)

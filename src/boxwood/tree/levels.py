@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..layout import CHILDREN, FRAME_CENTER, FRAME_SCALE, NODE_FLOATS
+from .triangle_tree import TriangleTree
 
 
-def levels_of(tree):
+def levels_of(tree: TriangleTree) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """A list with lower (n, 3) and upper (n, 3), float64 in the mesh's space, for each level.
 
     Level 0 is the box of everything, level 1 has its up to eight children, and so on; a leaf stands on the level where
@@ -17,7 +21,7 @@ def levels_of(tree):
     codes = tree.nodes.view(np.int32).reshape(-1, NODE_FLOATS)
     center, scale = tree.frame[FRAME_CENTER : FRAME_CENTER + 3], tree.frame[FRAME_SCALE]
     levels = []
-    inner = np.zeros(1, np.intp)
+    inner: NDArray[np.integer[Any]] = np.zeros(1, np.intp)
     while len(inner):
         lower = nodes[inner, :24].reshape(-1, 3, 8).transpose(0, 2, 1).reshape(-1, 3)
         upper = nodes[inner, 24:48].reshape(-1, 3, 8).transpose(0, 2, 1).reshape(-1, 3)

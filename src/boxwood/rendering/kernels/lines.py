@@ -42,14 +42,14 @@ def draw_lines(lines, depth, seen, unseen, thick, thin):
         slope, fade = dy / dx, dw / dx
         wide = math.sqrt(1.0 + slope * slope)
         along, across = (width, height) if flat else (height, width)
-        first = max(int(math.floor(min(x, x + dx) + 0.5)), 0)
-        last = min(int(math.floor(max(x, x + dx) + 0.5)), along)
+        first = max(math.floor(min(x, x + dx) + 0.5), 0)
+        last = min(math.floor(max(x, x + dx) + 0.5), along)
         reach = (thick + 0.5) * wide
         for place in range(first, last):
             middle = y + (place + 0.5 - x) * slope
             here = inverse + (place + 0.5 - x) * fade
-            low = max(int(math.floor(middle - reach)), 0)
-            high = min(int(math.floor(middle + reach)) + 1, across)
+            low = max(math.floor(middle - reach), 0)
+            high = min(math.floor(middle + reach) + 1, across)
             for other in range(low, high):
                 amount = abs(other + 0.5 - middle) / wide
                 if flat:
