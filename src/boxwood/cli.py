@@ -74,10 +74,12 @@ def start(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
     command = typer.main.get_command(app)
     try:
-        code = command.main(list(arguments) if arguments is not None else None, "boxwood", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
+            code = command.main(arguments, "boxwood", standalone_mode=False)
     except KeyboardInterrupt:
         say("interrupted")
         code = 130

@@ -29,7 +29,7 @@ LAMP_SIZE = 0.15
 def demo(
     small: Annotated[bool, typer.Option("--small", help="A coarser mesh, fewer rays, a smaller picture.")] = False,
     output_folder: Annotated[Path, typer.Option("--output", help="Folder for the picture.")] = Path(),
-    threads: Annotated[int | None, typer.Option(help="How many at once. [default: all]", show_default=False)] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many at once.", show_default="all")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> int:
     """See it work: a picture, a check against brute force, and how fast it was."""

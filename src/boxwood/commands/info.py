@@ -15,7 +15,7 @@ from .terminal import bar, print_json, print_table
 
 
 def info(
-    mesh: Annotated[Path, typer.Argument(help="A file in a format that trimesh reads.", show_default=False)],
+    mesh: Annotated[Path, typer.Argument(metavar="MESH", help="A file in a format that trimesh reads.")],
     parts: Annotated[bool, typer.Option("--parts", help="List the parts and where each is placed.")] = False,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,

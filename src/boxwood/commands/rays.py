@@ -25,7 +25,7 @@ TITLES = {"closest": "first hits", "any": "whether anything is hit", "all": "eve
 
 
 def rays(
-    mesh: Annotated[Path, typer.Argument(help="A file in a format that trimesh reads.", show_default=False)],
+    mesh: Annotated[Path, typer.Argument(metavar="MESH", help="A file in a format that trimesh reads.")],
     rays_file: Annotated[
         Path,
         typer.Argument(
@@ -44,7 +44,7 @@ def rays(
     t_min: Annotated[float | None, typer.Option(help="The least t that counts.", show_default=False)] = None,
     t_max: Annotated[float | None, typer.Option(help="The greatest t that counts.", show_default=False)] = None,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
-    threads: Annotated[int | None, typer.Option(help="How many at once. [default: all]", show_default=False)] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many at once.", show_default="all")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Answers and summary, for machines.")] = False,
 ) -> None:
     """Tell what rays hit: the first face of each, or what the options ask."""

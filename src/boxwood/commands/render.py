@@ -7,20 +7,22 @@ from typing import Annotated, Any
 
 import typer
 
+from .._arrays import one_of
 from ..mesh import Mesh
 from ..rendering import Camera, Picture, render
 from ..rendering.camera import check_size
 from ..rendering.modes import MODES
 from ..rendering.picture import format_of
+from ..rendering.render import SAMPLES
 from .arguments import AXES, choice, direction, levels, numbers, read, size, writable
 from .compiling import builders, compile_all, pictures
 from .terminal import bar, print_json, print_table, say
 
 
 def render_command(
-    mesh: Annotated[Path, typer.Argument(help="A file in a format that trimesh reads.", show_default=False)],
+    mesh: Annotated[Path, typer.Argument(metavar="MESH", help="A file in a format that trimesh reads.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A .png or .jpg file. [default: MESH-MODE.png]")
+        Path | None, typer.Option("--output", "-o", help="A .png or .jpg file.", show_default="MESH-MODE.png")
     ] = None,
     mode: Annotated[str, typer.Option(help=f"One of {', '.join(MODES)}.")] = "shaded",
     size_text: Annotated[str, typer.Option("--size", help="Width and height in pixels.")] = "1024x768",
@@ -38,12 +40,13 @@ def render_command(
     ] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Compare hits with brute force; 1 if any differ.")] = False,
     dtype: Annotated[str, typer.Option(help="float64, or float32 for speed.")] = "float64",
-    threads: Annotated[int | None, typer.Option(help="How many at once. [default: all]", show_default=False)] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many at once.", show_default="all")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> int:
     """Take a picture of a mesh, and tell where the time went."""
     width, height = check_size(*size("--size", size_text))
     chosen_levels = levels("--levels", levels_text)
+    one_of("samples", samples, SAMPLES)
     mode = choice("--mode", mode, tuple(MODES))
     path = output or Path(f"{mesh.name.split('.')[0]}-{mode}.png")
     format_of(path)

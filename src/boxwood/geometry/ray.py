@@ -133,7 +133,8 @@ def make_ready(frame, origin, direction, t_min, axes):
     slack = (FARTHEST + abs(shift * speed)) * PAD
     offset = slack - shift * speed
     start = f4(f8(t_min) * speed + (offset - 2.0 * slack))
-    box = BoxRay((ix, iy, iz), (bx - px, by - py, bz - pz), (bx + px, by + py, bz + pz), start)
+    rows = (0 if ix >= 0 else 24, 8 if iy >= 0 else 32, 16 if iz >= 0 else 40)
+    box = BoxRay((ix, iy, iz), (bx - px, by - py, bz - pz), (bx + px, by + py, bz + pz), start, rows)
 
     # Looking axes up in memory is faster than branches that no predictor learns. The winding is kept, so that the
     # sign of an edge function tells the side: x and y swap for a ray towards -z.

@@ -18,15 +18,14 @@ class BoxRay(NamedTuple):
     near: tuple  # -(origin + pad) / direction, with the sign of pad that makes entries early
     far: tuple  # and exits late
     start: float  # least progress that counts
+    rows: tuple  # of a node: where it enters the children, on each axis
 
 
 @reach.implemented_for(BoxRay)
 def entries(ray, nodes, node, limit):
     """Progress at which the ray enters each box, and the bits of the boxes entered before limit."""
     ix, iy, iz = ray.inverse
-    x = node if ix >= 0 else node + 24
-    y = node + 8 if iy >= 0 else node + 32
-    z = node + 16 if iz >= 0 else node + 40
+    x, y, z = node + ray.rows[0], node + ray.rows[1], node + ray.rows[2]
     vx, vy, vz = splat8(ix), splat8(iy), splat8(iz)
     enter = maximum(
         maximum(fma(load8(nodes, x), vx, splat8(ray.near[0])), fma(load8(nodes, y), vy, splat8(ray.near[1]))),

@@ -37,7 +37,7 @@ class Flight(NamedTuple):
     """
 
     boxes: np.ndarray  # float32: inverse, near, far, start (BoxRay), limit
-    states: np.ndarray  # uint32: the limit as a key, top of the stack, code to go to
+    states: np.ndarray  # uint32: the limit as a key, top of the stack, code to go to; rows (BoxRay)
     rays: np.ndarray  # computing dtype: Shear; the furthest t that counts, u, v, their total; low, t_min
     motions: np.ndarray  # float64: shift, speed, offset (Ray)
     places: np.ndarray  # int64: offsets of the rows of the triangles (Shear); what the question keeps; which ray
@@ -46,10 +46,10 @@ class Flight(NamedTuple):
 
 SIZE = 16
 LIMIT = 10
-BOUND, TOP, CODE = 0, 1, 2
+BOUND, TOP, CODE, ROWS = 0, 1, 2, 3
 MOST, U, V, TOTAL, LOW, LEAST = 10, 11, 12, 13, 14, 15
 KEPT, RAY = 3, 4
-LISTS = 64
+LISTS, LAST = 64, 63
 
 
 @generic
@@ -75,6 +75,7 @@ def keep(flight, base, ray, low, least, most):
         flight.boxes[base + 6 + axis] = ray.box.far[axis]
         flight.rays[base + axis] = ray.shear.origin[axis]
         flight.places[base + axis] = ray.shear.rows[axis]
+        flight.states[base + ROWS + axis] = np.uint32(ray.box.rows[axis])
     flight.boxes[base + 9] = ray.box.start
     flight.rays[base + 3], flight.rays[base + 4] = ray.shear.slope
     flight.rays[base + 5], flight.rays[base + 6] = ray.shear.per_x, ray.shear.per_y
@@ -101,12 +102,13 @@ def begin_ray(flight, base, space, origins, directions, t_min, t_max, r, axes):
 
 @inline
 def box_of(flight, base):
-    boxes = flight.boxes
+    boxes, states = flight.boxes, flight.states
     return BoxRay(
         (boxes[base], boxes[base + 1], boxes[base + 2]),
         (boxes[base + 3], boxes[base + 4], boxes[base + 5]),
         (boxes[base + 6], boxes[base + 7], boxes[base + 8]),
         boxes[base + 9],
+        (np.intp(states[base + ROWS]), np.intp(states[base + ROWS + 1]), np.intp(states[base + ROWS + 2])),
     )
 
 
@@ -142,17 +144,20 @@ def leaf_of(flight, base):
 
 @inline
 def go_on(flight, codes, stack, base, at_node, at_leaf, looking, top):
-    """Take the top of a lane's stack and put the lane on the list for it; the lengths of the three lists."""
+    """Take the top of a lane's stack and put the lane on the list for it; the lengths of the three lists.
+
+    It is put on all three, and only one grows: that needs no branch.
+    """
     code = code_at(codes, stack, top)
     near = stack.keys[top] <= np.int32(flight.states[base + BOUND])
     flight.states[base + TOP] = np.uint32(top - near)
     flight.states[base + CODE] = np.uint32(code)
     lane = base // SIZE
-    flight.lists[at_node] = lane
-    flight.lists[LISTS + at_leaf] = lane
-    flight.lists[2 * LISTS + looking] = lane
-    leaf = code < 0
-    return at_node + (near and not leaf), at_leaf + (near and leaf), looking + (not near)
+    flight.lists[at_node & LAST] = lane
+    flight.lists[LISTS + (at_leaf & LAST)] = lane
+    flight.lists[2 * LISTS + (looking & LAST)] = lane
+    to_node, to_leaf = np.intp(near & (code >= 0)), np.intp(near & (code < 0))
+    return at_node + to_node, at_leaf + to_leaf, looking + 1 - to_node - to_leaf
 
 
 @inline

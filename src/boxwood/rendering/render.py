@@ -18,6 +18,7 @@ from .shot import Shot
 Mode: TypeAlias = Literal["shaded", "normals", "depth", "ids", "heat", "boxes"]
 
 AMBIENT_RAYS = 16
+SAMPLES = {1: 1, 4: 2, 9: 3}  # and how many to a side
 
 
 def render(
@@ -84,7 +85,7 @@ def render(
     if not isinstance(mesh, Mesh):
         raise ValueError(f"a picture is made of a Mesh, not of {type(mesh).__name__}; as_mesh makes one")
     show = MODES[one_of("mode", mode, tuple(MODES))]
-    side = {1: 1, 4: 2, 9: 3}[one_of("samples", samples, (1, 4, 9))]
+    side = SAMPLES[one_of("samples", samples, SAMPLES)]
     width, height = check_size(width, height, samples)
     turns = AMBIENT_RAYS if ambient is True else positive_int("ambient", int(ambient), 0, 1024)
     if threads is not None:

@@ -1,0 +1,40 @@
+"""Renders the pictures of the documentation: `python docs/pictures.py`, half a minute or so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import boxwood as bw
+from boxwood.rendering import Camera, Picture, render
+from boxwood.samples import spot
+
+FOLDER = Path(__file__).parent / "pictures"
+LEVELS = 5
+DIRECTION = (-0.55, 0.75, -0.4)
+
+
+def save(name: str, picture: Picture) -> None:
+    path = FOLDER / name
+    picture.save(path)
+    print(f"{path.relative_to(FOLDER.parent.parent)}: {path.stat().st_size / 1000:.0f} kB, {picture!r}")
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    mesh = bw.Mesh(*spot())
+    view = Camera.fit(mesh, DIRECTION, aspect=1200 / 800)
+    save("demo.png", render(mesh, 1200, 800, view, samples=9, ambient=16))
+
+    view = Camera.fit(mesh.bounds, DIRECTION, aspect=720 / 540)
+    save("heat.png", render(mesh, 720, 540, view, "heat", samples=9))
+    for level in range(1, LEVELS + 1):
+        save(f"level-{level}.png", render(mesh, 720, 540, view, "boxes", samples=9, ambient=8, levels=[level]))
+    view = Camera.fit(mesh, DIRECTION, aspect=480 / 360)
+    save("normals.png", render(mesh, 480, 360, view, "normals", samples=9))
+    save("depth.png", render(mesh, 480, 360, view, "depth", samples=9))
+    coarse = bw.Mesh(*spot(3))
+    save("ids.png", render(coarse, 480, 360, view, "ids", samples=9))
+
+
+if __name__ == "__main__":
+    main()
