@@ -9,7 +9,7 @@ from boxwood.rendering import Camera, Picture, render
 from boxwood.samples import spot
 
 FOLDER = Path(__file__).parent / "pictures"
-LEVELS = 5
+LEVELS = 4
 DIRECTION = (-0.55, 0.75, -0.4)
 
 
@@ -23,7 +23,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     mesh = bw.Mesh(*spot())
     view = Camera.fit(mesh, DIRECTION, aspect=1200 / 800)
-    save("demo.png", render(mesh, 1200, 800, view, samples=9, ambient=16))
+    save("demo.png", render(mesh, 1200, 800, view, samples=9, ambient=8))
 
     view = Camera.fit(mesh.bounds, DIRECTION, aspect=720 / 540)
     save("heat.png", render(mesh, 720, 540, view, "heat", samples=9))

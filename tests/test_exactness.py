@@ -33,7 +33,7 @@ import boxwood as bw
 
 pytestmark = pytest.mark.small
 
-ROUNDINGS = 16
+ROUNDINGS = 2
 """Of numbers as large as what separates the ray's origin from the mesh."""
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, overload, register_model
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from ._jit import BOUNDS_CHECKED, INTERPRETED, inline
 
@@ -239,22 +240,27 @@ def _binary(emit, twin, result=None):
 
 
 def _overload_operator(symbol, name):
-    compute = _binary(lambda builder, x, y: getattr(builder, name)(x, y), symbol)
+    """Typed and lowered by hand: an `overload` of Numba's would be compiled anew wherever it is used."""
 
-    @overload(symbol, inline="always")
-    def vector_operator(a, b):
-        if isinstance(a, Vector) and isinstance(b, Vector):
-            return lambda a, b: compute(a, b)
+    @infer_global(symbol)
+    class VectorOperator(AbstractTemplate):
+        def generic(self, arguments, keywords):
+            if len(arguments) == 2 and isinstance(arguments[0], Vector) and arguments[0] == arguments[1]:
+                return signature(arguments[0], *arguments)
+            return None
+
+    @lower_builtin(symbol, Vector, Vector)
+    def lower(context, builder, signature, arguments):
+        return getattr(builder, name)(*arguments)
 
 
-if not INTERPRETED:
-    for _symbol, _name in (
-        (operator.add, "fadd"),
-        (operator.sub, "fsub"),
-        (operator.mul, "fmul"),
-        (operator.truediv, "fdiv"),
-    ):
-        _overload_operator(_symbol, _name)
+for _symbol, _name in (
+    (operator.add, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (operator.truediv, "fdiv"),
+):
+    _overload_operator(_symbol, _name)
 
 minimum = _binary(
     lambda builder, x, y: builder.select(builder.fcmp_ordered("<", x, y), x, y),

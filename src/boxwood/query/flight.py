@@ -189,7 +189,7 @@ def fly(question, nodes, codes, blocks, ids, frame, origins, directions, t_min, 
     lanes = min(IN_FLIGHT, end - begin)
     space = frame_of(frame)
     size = stack_size(np.intp(frame[FRAME_DEPTH]))
-    stack = Stack(np.zeros(lanes * size, np.int32), np.zeros(lanes * size, np.uint32))
+    stack = Stack(np.empty(lanes * size, np.int32), np.empty(lanes * size, np.uint32))
     dtype = origins.dtype
     flight = Flight(
         np.empty(lanes * SIZE, np.float32), np.empty(lanes * SIZE, np.uint32), np.empty(lanes * SIZE, dtype),
@@ -197,7 +197,7 @@ def fly(question, nodes, codes, blocks, ids, frame, origins, directions, t_min, 
     )  # fmt: skip
     crossing, axes = np.empty(20, dtype), np.empty(9, dtype)
     for lane in range(lanes):
-        stack.keys[lane * size] = NEVER
+        stack.keys[lane * size], stack.parents[lane * size] = NEVER, 0
         flight.places[lane * SIZE + RAY] = -1
         flight.states[lane * SIZE + TOP] = lane * size
         flight.lists[2 * LISTS + lane] = lane

@@ -14,7 +14,7 @@ INFERNO = """
 """.split()
 
 # one colour after the other for the levels of a tree; told apart with all kinds of colour vision (IBM Design)
-LEVELS = ["ffb000", "648fff", "fe6100", "dc267f", "9b87ff"]
+LEVELS = ["f2f4f8", "ffb000", "648fff", "fe6100", "dc267f", "9b87ff"]
 
 
 def rgb(code: str) -> tuple[int, int, int]:

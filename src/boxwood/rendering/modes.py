@@ -47,8 +47,10 @@ def boxes(shot: Shot, image: Bytes, options: Options) -> None:
         nearest = shot.pixels(band, band.t_hit).min(axis=-1)
         depth[band.first // shot.side :][: len(nearest)] = nearest
     draw_boxes(image, depth, shot.camera, {level: tree_levels[level] for level in chosen})
-    names = [f"level {level}: {len(tree_levels[level][0]):,} boxes" for level in chosen]
-    draw_names(image, [(name, level_color(order)) for order, name in enumerate(names)])
+    draw_names(
+        image,
+        [(f"level {level}: {boxes_told(len(tree_levels[level][0]))}", level_color(level)) for level in chosen],
+    )
 
 
 def normals(shot: Shot, image: Bytes, options: Options) -> None:
@@ -107,6 +109,10 @@ MODES: dict[str, Callable[[Shot, Bytes, Options], None]] = {
     "heat": heat,
     "boxes": boxes,
 }
+
+
+def boxes_told(count: int) -> str:
+    return "1 box" if count == 1 else f"{count:,} boxes"
 
 
 def bands(shot: Shot, options: Options, *, count_boxes: bool = False) -> Iterator[Band]:

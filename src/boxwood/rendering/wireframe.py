@@ -25,6 +25,7 @@ CORNERS = np.array([[i & 1, (i >> 1) & 1, (i >> 2) & 1] for i in range(8)])
 EDGES = np.array([pair for pair in combinations(range(8), 2) if abs(CORNERS[pair[0]] - CORNERS[pair[1]]).sum() == 1])
 DIMMED = 0.62
 FAINT = 0.30
+LENGTH_SHARE = 0.02  # half the width of lines, in parts of their usual length: small boxes get thin ones
 MOST_BY_DEFAULT = 100
 
 
@@ -46,19 +47,20 @@ def draw_boxes(image: NDArray[np.uint8], depth: NDArray[np.float32], camera: Cam
     height, width = depth.shape
     canvas = image.astype(np.float32) * np.float32(DIMMED)
     scale = min(max(height / 900, 0.6), 3.0)
-    for order, level in sorted(enumerate(boxes), reverse=True):
+    for level in sorted(boxes, reverse=True):
         lines = project(edges_of(*boxes[level]), camera, width, height)
+        length = float(np.median(np.hypot(lines[:, 3] - lines[:, 0], lines[:, 4] - lines[:, 1]))) if len(lines) else 0.0
+        thick = min(max(LENGTH_SHARE * length, 0.3), 1.2 * scale)
         seen, unseen = np.zeros((2, height, width), np.float32)
-        thick = scale * max(1.25 - 0.3 * order, 0.45)
         draw_lines(lines, depth, seen, unseen, thick, 0.5 * thick)
         alpha = np.maximum(seen, np.float32(FAINT) * unseen)[..., None]
-        canvas += (np.array(level_color(order), np.float32) - canvas) * alpha
+        canvas += (np.array(level_color(level), np.float32) - canvas) * alpha
     image[:] = np.round(canvas).astype(np.uint8)
 
 
-def level_color(order: int) -> tuple[int, int, int]:
-    """Of the levels that are shown, by their place among them."""
-    return rgb(LEVELS[order % len(LEVELS)])
+def level_color(level: int) -> tuple[int, int, int]:
+    """The same in every picture; levels that follow each other differ."""
+    return rgb(LEVELS[level % len(LEVELS)])
 
 
 def edges_of(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
