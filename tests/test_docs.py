@@ -45,12 +45,13 @@ def name_of(path: Path) -> str:
 
 def blocks_of(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
-    found = list(FENCE.finditer(text))
-    blocks = []
-    for match, following in zip(found, [*found[1:], None], strict=True):
-        shown = following is not None and following[1] == "text" and not text[match.end() : following.start()].strip()
-        line = text.count("\n", 0, match.start()) + 1
-        blocks.append(Block(match[1], match[2], line, following[2] if shown and following else None))
+    blocks: list[Block] = []
+    end = 0
+    for match in FENCE.finditer(text):
+        if match[1] == "text" and blocks and not text[end : match.start()].strip():
+            blocks[-1] = blocks[-1]._replace(output=match[2])
+        blocks.append(Block(match[1], match[2], text.count("\n", 0, match.start()) + 1, None))
+        end = match.end()
     return blocks
 
 

@@ -268,6 +268,13 @@ def everything(mesh, batch, **options):
     }
 
 
+def answers_of_soup(kind, seed, n, dtype):
+    """For another process, which makes the world again."""
+    dtype = np.dtype(dtype).type
+    mesh = soup_mesh(kind, seed, n, dtype)
+    return everything(mesh, aimed_rays(mesh, seed, some(500, 50), dtype))
+
+
 def assert_same(one, other):
     """Bit for bit, but that any nan is as good as another."""
     for name in one:

@@ -88,7 +88,8 @@ _DIGEST = "" if INTERPRETED else _digest()
 _INLINE = {**_CALLED_BY_KERNELS, "forceinline": True}
 
 inline = numba.njit(**_INLINE)
-"""Compile a function that becomes part of each kernel that calls it. It makes no arrays: only kernels do."""
+"""Compile a function that becomes part of each kernel that calls it. It neither makes nor returns arrays:
+only kernels do."""
 
 apart = numba.njit(**_CALLED_BY_KERNELS)
 """Likewise for what kernels call seldom: the compiler may leave it out of their loops."""
@@ -119,6 +120,8 @@ def _python_type(numba_type):
 
 def generic(declaration):
     """A function whose implementation is chosen by the type of its first argument, at compile time.
+
+    Like `inline`, implementations neither make arrays nor return any: references to them are not counted.
 
     `@name.implemented_for(Type)` registers one for a NamedTuple class, for `np.ndarray`, or for `type(None)`.
     """

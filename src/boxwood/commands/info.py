@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ..layout import NODE_FLOATS
 from ..mesh import Mesh, Part, load_scene
 from .arguments import read
 from .compiling import builders, compile_all
@@ -78,6 +79,7 @@ def tree_facts(mesh: Mesh) -> dict[str, Any]:
     tree = mesh.tree
     return {
         "builder": tree.builder,
+        "nodes": len(tree.nodes) // NODE_FLOATS,
         "depth": tree.depth,
         "bytes": tree.nbytes,
         "bytes per face": tree.nbytes / max(len(mesh), 1),

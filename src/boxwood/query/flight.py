@@ -17,7 +17,7 @@ import numpy as np
 
 from .._jit import generic, inline, kernel
 from .._simd import first_bit, key_bound, prefetch
-from ..descend import Stack, code_at, count_primitives, expand, observed, stack_size
+from ..descend import Stack, code_at, count_primitives, expand, stack_size
 from ..geometry.ray import Ray, Shear, frame_of, high_of, limit_of, low_of, make_ready
 from ..geometry.ray_box import BoxRay
 from ..geometry.ray_triangle import cross_block, settle
@@ -236,9 +236,8 @@ def fly(question, nodes, codes, blocks, ids, frame, origins, directions, t_min, 
         todo, at_node = at_node, 0
         for i in range(todo):
             base = base_at(flight, i)
-            query = observed(counts, box_of(flight, base))
             code, top = flight.states[base + CODE], np.intp(flight.states[base + TOP])
-            top = expand(query, nodes, stack, code, top, flight.boxes[base + LIMIT])
+            top = expand(box_of(flight, base), counts, nodes, stack, code, top, flight.boxes[base + LIMIT])
             at_node, at_leaf, looking = go_on(flight, codes, stack, base, at_node, at_leaf, looking, top)
 
         for i in range(at_leaf):

@@ -1,0 +1,1 @@
+"""Builders: each file makes the binary tree in one way."""
