@@ -116,7 +116,7 @@ def test_a_sound_file_with_unsound_contents_is_refused(mesh, tmp_path):
     tree = mesh.tree
     arrays = {"vertices": mesh.vertices, "faces": mesh.faces, "nodes": tree.nodes, "blocks": tree.blocks}
     arrays |= {"ids": tree.ids, "frame": tree.frame}
-    told = {"builder": "binned", "build_seconds": "0.0"}
+    told = {"builder": "binned", "build_seconds": "0.0", "degenerate": "0"}
     nodes = tree.nodes.copy()
     nodes.view(np.int32)[48] = 1 << 20  # a child far outside
     for unsound in ({"nodes": nodes}, {"ids": tree.ids + 7}, {"faces": mesh.faces + 2}, {"frame": tree.frame[:2]}):

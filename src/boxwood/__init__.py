@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from .mesh import Mesh, Part, as_mesh, load, load_scene
+from .rendering import Camera, Picture, render
 from .results import AllHits, Counters, Hits
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AllHits",
+    "Camera",
     "Counters",
     "Hits",
     "Mesh",
     "Part",
+    "Picture",
     "__version__",
     "as_mesh",
     "load",
     "load_scene",
+    "render",
 ]

@@ -83,7 +83,7 @@ def write_arrays(path: StrPath, arrays: Mapping[str, Array], metadata: Mapping[s
     told = {**metadata, "format": FORMAT, "version": VERSION, "kind": kind}
     told["checksum"] = _checksum(_header(entries, told), pieces)
     header = _header(entries, told)
-    with _replacing(path) as file:
+    with replacing(path) as file:
         file.write(len(header).to_bytes(8, "little") + header)
         for piece in pieces:
             file.write(piece.data)
@@ -208,7 +208,7 @@ def _loaded(path: Path) -> Bytes:
 
 
 @contextmanager
-def _replacing(path: StrPath) -> Iterator[BinaryIO]:
+def replacing(path: StrPath) -> Iterator[BinaryIO]:
     """A file to write that replaces `path` when the block ends well, and is gone when it does not."""
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")  # in the same folder, so that replacing is one step

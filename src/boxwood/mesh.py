@@ -17,11 +17,13 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from . import archive, files, interop
 from ._arrays import boxed, rays, vertices_and_faces
 from .build.choose import build_tree
+from .build.compare import validate_mesh
 from .query.all_hits import all_hits
 from .query.any_hit import any_hit
 from .query.closest_hit import closest_hit
 from .query.hit_count import hit_count
 from .results import AllHits, Counters, Hits
+from .tree.statistics import Statistics
 from .tree.triangle_tree import TriangleTree
 
 Progress: TypeAlias = Callable[[int, int], object]
@@ -29,6 +31,9 @@ Cull: TypeAlias = Literal["back", "front"] | None
 StrPath: TypeAlias = str | os.PathLike[str]
 
 KIND = "mesh"
+TREE_NUMBERS = ("build_seconds", "degenerate")
+TREE_ARRAYS = ("nodes", "blocks", "ids", "frame")
+SAVED = (".boxwood", ".safetensors")
 INFINITY = float("inf")
 
 
@@ -151,6 +156,64 @@ class Mesh:
                 if tree is None:
                     tree = self._tree = build_tree(self._vertices, self._faces)
         return tree
+
+    def statistics(self) -> Statistics:
+        """Size, shape and quality of the tree: nodes, leaves, depth, SAH cost, overlap, bytes, seconds to build."""
+        return self.tree.statistics()
+
+    def validate(self) -> None:
+        """Check every invariant of the tree, and that it holds this mesh; ValueError naming the first one broken."""
+        self.tree.validate()
+        validate_mesh(self.tree, self._vertices, self._faces)
+
+    # Keeping
+
+    def save(self, path: StrPath) -> None:
+        """Write the mesh and, where it is built, its tree to a safetensors file that `load` reads.
+
+        The file takes the place of an older one only when all of it is written; OSError when it cannot be.
+        """
+        arrays: dict[str, NDArray[Any]] = {"vertices": self._vertices, "faces": self._faces}
+        told = {}
+        tree = self._tree
+        if tree is not None:
+            arrays |= {name: getattr(tree, name) for name in TREE_ARRAYS}
+            told = {name: repr(getattr(tree, name)) for name in TREE_NUMBERS} | {"builder": tree.builder}
+        archive.write_arrays(path, arrays, told, KIND)
+
+    @classmethod
+    def load(cls, path: StrPath, *, mmap: bool = False) -> Mesh:
+        """Read what `save` wrote. With `mmap`, processes that load the same file share one copy of its arrays.
+
+        ValueError for a file that is damaged, cut off or not a saved mesh.
+        """
+        arrays, told = archive.read_arrays(path, KIND, mmap=mmap)
+        try:
+            mesh = cls(arrays.pop("vertices"), arrays.pop("faces"), copy=False)
+            if arrays:
+                tree = TriangleTree(
+                    **{name: arrays.pop(name) for name in TREE_ARRAYS},
+                    builder=told["builder"],
+                    build_seconds=float(told["build_seconds"]),
+                    degenerate=int(told["degenerate"]),
+                )
+                tree.validate()
+                if tree.blocks.dtype != mesh.dtype or (len(tree.ids) and tree.ids.max() >= len(mesh)):
+                    raise ValueError("its tree belongs to another mesh")
+                mesh._tree = tree
+        except (KeyError, ValueError) as reason:
+            raise ValueError(f"{os.fspath(path)} is damaged: {reason}") from reason
+        if arrays:
+            raise ValueError(f"{os.fspath(path)} is damaged: it holds {', '.join(arrays)}, which no mesh has")
+        return mesh
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"vertices": self._vertices, "faces": self._faces, "tree": self._tree}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._vertices, self._faces, self._tree = state["vertices"], state["faces"], state["tree"]
+        self._vertices.flags.writeable = self._faces.flags.writeable = False
+        self._building = threading.Lock()
 
     # Rays
 
@@ -304,12 +367,29 @@ class Part(NamedTuple):
     transform: NDArray[np.float64]  # (4, 4), from the mesh's own space to the world
 
 
-def load(path: StrPath, *, dtype: DTypeLike = None) -> Mesh:
+def load(path: StrPath, *, dtype: DTypeLike = None, mmap: bool = False) -> Mesh:
     """Read a mesh from a file: STL, OBJ, PLY, OFF, GLB, 3MF, DAE and what else trimesh reads, all parts as one.
 
-    `dtype` is float32 or float64 for the vertices; None keeps the float64 in which files are read.
-    A file that would be read only in part is refused with a ValueError that says what is lost.
+    Parameters
+    ----------
+    path : str or path
+        Mesh files may be compressed (``.stl.gz``). Files that `Mesh.save` wrote, ``.boxwood`` or ``.safetensors``, are
+        read with their tree.
+    dtype : float32 or float64, optional
+        Of the vertices; None keeps the float64 in which files are read.
+    mmap : bool
+        For saved files: share the arrays with other processes.
+
+    Raises
+    ------
+    ValueError
+        For a file that cannot be read, or only in part: it says what would be lost.
     """
+    if os.fspath(path).lower().endswith(SAVED):
+        mesh = Mesh.load(path, mmap=mmap)
+        return mesh if dtype is None or mesh.dtype == dtype else Mesh(_as_dtype(mesh.vertices, dtype), mesh.faces)
+    if mmap:
+        raise ValueError(f"mmap is for files that Mesh.save wrote ({', '.join(SAVED)}), and {os.fspath(path)} is none")
     vertices, faces = files.read_mesh(path)
     return Mesh(_as_dtype(vertices, dtype), faces, copy=False)
 
@@ -327,7 +407,10 @@ def load_scene(path: StrPath, *, dtype: DTypeLike = None) -> list[Part]:
 
 
 def as_mesh(thing: Any, *, copy: bool = True) -> Mesh:
-    """A mesh from a pair (vertices, faces) or from an object of trimesh, Open3D, PyVista or meshio."""
+    """A mesh from a pair (vertices, faces) or from an object of trimesh, Open3D, PyVista or meshio.
+
+    ValueError for anything else. `copy=False` borrows arrays that need no conversion.
+    """
     if isinstance(thing, Mesh):
         return thing
     return Mesh(*interop.arrays_of(thing), copy=copy)

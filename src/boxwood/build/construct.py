@@ -1,65 +1,58 @@
-"""Runs a builder over records with threads: the top by rounds of single splits, then whole subtrees."""
+"""Runs a builder over records with threads: the top by rounds of single cuts, then whole subtrees."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from .._threads import run_chunks, usable_cpus
+from .._threads import run_chunks
 from ..layout import RECORD_FLOATS
-from .top_down import build_range
+from ..tree.binary_tree import FIT_ROOM, MAX_DEPTH, BinaryTree
+from .top_down import BUILD, CUT, FIT, build_range
 
-SMALLEST_TASK = 4096
-"""Records; a smaller subtree is not worth handing to another thread."""
-
-
-class BinaryTree(NamedTuple):
-    """What builders make (`layout`): nodes, and the records in the order of the leaves."""
-
-    nodes: np.ndarray
-    records: np.ndarray
-    depth: int
+GRAIN = 16384
+"""Records of the largest subtree that is one task. Fixed, so that a tree never depends on the number of threads."""
 
 
 def construct(builder, records, leaf_size, threads=None, progress=None):
-    """The binary tree of the records, which are permuted; the same for any number of threads."""
+    """The binary tree of the records, which are permuted."""
     count = len(records) // RECORD_FLOATS
-    nodes = np.empty(max(2 * count, 2) * RECORD_FLOATS, np.float32)
-    links = nodes.view(np.int32)
+    nodes = np.empty(2 * count * RECORD_FLOATS, np.float32)
+    links, costs, order = nodes.view(np.int32), np.empty_like(nodes), np.empty(count, np.int32)
+    if count == 0:
+        return BinaryTree(nodes, costs, order, leaf_size)
     links[3], links[7] = 0, count
-    report = progress or (lambda done, total: None)
-    report(0, count)
 
     def size(node):
         return int(links[node * RECORD_FLOATS + 7])
 
-    # Split the largest ranges until there are several tasks for each thread.
-    workers = threads or usable_cpus()
-    tasks, depth = [(0, 1)], 1
-    grain = max(SMALLEST_TASK, count // (8 * workers)) if workers > 1 else count
-    finished = []
-    while tasks:
-        large = [task for task in tasks if size(task[0]) > grain]
-        finished += [task for task in tasks if size(task[0]) <= grain]
+    def run(node, depth, task):
+        scratch = np.empty(max(builder.room(size(node)), FIT_ROOM), np.float32)
+        room = scratch, scratch.view(np.int32), np.empty(2 * MAX_DEPTH + 4, np.int32)
+        arrays = records, records.view(np.int32), nodes, links, costs, order
+        return build_range(builder, *room, *arrays, node, depth, leaf_size, task)
 
-        def split_one(begin, _end, large=large):
-            node, level = large[begin]
-            return build_range(builder, records, nodes, links, node, level, leaf_size, False)[1]
+    subtrees, above = [], []
+    depth, level = 1, [0]
+    while level:
+        subtrees += [(node, depth) for node in level if size(node) <= GRAIN]
+        large = [node for node in level if size(node) > GRAIN]
 
-        cuts = run_chunks(split_one, len(large), chunk=1, threads=threads)
-        tasks = [(2 * cut + k, level + 1) for cut, (_, level) in zip(cuts, large, strict=True) if cut >= 0 for k in (0, 1)]
-        depth = max([depth, *(level for _, level in tasks)])
+        def cut(begin, _end, large=large, depth=depth):
+            return run(large[begin], depth, CUT)
 
-    finished.sort(key=lambda task: -size(task[0]))
-    sizes = np.cumsum([0, *(size(node) for node, _ in finished)])
+        cuts = run_chunks(cut, len(large), chunk=1, threads=threads)
+        above += large
+        level = [2 * at + side for at in cuts for side in (0, 1)]
+        depth += 1
 
-    def build_one(begin, _end):
-        node, level = finished[begin]
-        return build_range(builder, records, nodes, links, node, level, leaf_size, True)[0]
+    subtrees.sort(key=lambda subtree: -size(subtree[0]))
+    done = np.cumsum([0, *(size(node) for node, _ in subtrees)])
+    report = progress and (lambda number, _: progress(int(done[number]), count))
 
-    def built(done, _total):
-        report(int(sizes[done]), count)
+    def build(begin, _end):
+        run(*subtrees[begin], BUILD)
 
-    depth = max([depth, *run_chunks(build_one, len(finished), chunk=1, threads=threads, progress=built)])
-    return BinaryTree(nodes, records, depth)
+    run_chunks(build, len(subtrees), chunk=1, threads=threads, progress=report)
+    for node in reversed(above):
+        run(node, 0, FIT)
+    return BinaryTree(nodes, costs, order, leaf_size)

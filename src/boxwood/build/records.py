@@ -10,25 +10,44 @@ import numpy as np
 
 from .._jit import inline, kernel
 from .._threads import run_chunks
+from ..geometry.box import index
 from ..geometry.predicates import collinear
 from ..layout import FRAME_CENTER, FRAME_DEPTH, FRAME_SCALE, FRAME_SIZE, RECORD_FLOATS
 
 f4 = np.float32
 f8 = np.float64
 
+CHUNK = 65536
 
-def make_frame(vertices):
-    """The frame of the tree of these vertices; its depth is not yet known."""
-    frame = np.zeros(FRAME_SIZE)
-    frame[FRAME_SCALE] = 1.0
+EXPONENTS = {np.dtype(np.float32): (-127, 120), np.dtype(np.float64): (-1023, 1000)}
+"""Of the scale, so that neither it nor its inverse overflows."""
+
+
+def bounds_of(vertices, threads=None):
+    """The least and the greatest coordinates, float64 (3,); zeros for no vertices."""
     if len(vertices) == 0:
-        return frame
-    lower = vertices.min(axis=0).astype(np.float64)
-    upper = vertices.max(axis=0).astype(np.float64)
+        return np.zeros(3), np.zeros(3)
+    wide = 64  # rows taken as one, because NumPy is slow along rows of three
+
+    def work(begin, end):
+        even = begin + (end - begin) // wide * wide
+        rows = vertices[begin:even].reshape(-1, 3 * wide)
+        parts = [vertices[even:end]]
+        if even > begin:
+            parts += [rows.min(axis=0).reshape(wide, 3), rows.max(axis=0).reshape(wide, 3)]
+        few = np.concatenate(parts)
+        return few.min(axis=0), few.max(axis=0)
+
+    lower, upper = zip(*run_chunks(work, len(vertices), chunk=4 * CHUNK, threads=threads), strict=True)
+    return np.min(lower, axis=0).astype(np.float64), np.max(upper, axis=0).astype(np.float64)
+
+
+def make_frame(lower, upper, dtype):
+    """The frame of a tree within these bounds; its depth is not yet known."""
+    frame = np.zeros(FRAME_SIZE)
     radius = float((upper * 0.5 - lower * 0.5).max())
-    exponent = -np.frexp(radius)[1] if radius > 0.0 else 0
-    most = 120 if vertices.dtype == np.float32 else 1000  # so that scaling cannot overflow
-    frame[FRAME_SCALE] = 2.0 ** min(max(int(exponent), -most), most)
+    least, most = EXPONENTS[dtype]
+    frame[FRAME_SCALE] = 2.0 ** min(max(-int(np.frexp(radius)[1]), least), most)
     frame[FRAME_CENTER : FRAME_CENTER + 3] = (lower * 0.5 + upper * 0.5) * frame[FRAME_SCALE]
     frame[FRAME_DEPTH] = 1.0
     return frame
@@ -38,55 +57,86 @@ def make_records(vertices, faces, frame, threads=None):
     """Records (k * 8,) float32 of the triangles that have an area, in order of id, with their ids in place 3."""
     records = np.empty(len(faces) * RECORD_FLOATS, np.float32)
     ids = records.view(np.int32)
+    mesh = vertices.reshape(-1), faces.reshape(-1), frame
+    limits = np.finfo(vertices.dtype)
+    small, tiny = 32 * limits.eps, limits.tiny / limits.eps
 
-    def work(begin, end):
-        return fill_records(vertices, faces, frame, records, ids, begin, end)
+    def fill(begin, end):
+        return fill_records(*mesh, small, tiny, records, ids, begin, end)
 
-    degenerate = sum(run_chunks(work, len(faces), chunk=65536, threads=threads))
-    if degenerate:
-        rows = records.reshape(-1, RECORD_FLOATS)
-        records = rows[ids.reshape(-1, RECORD_FLOATS)[:, 3] >= 0].reshape(-1)
-    return records
+    if sum(run_chunks(fill, len(faces), chunk=CHUNK, threads=threads)) == 0:
+        return records
+    rows = np.flatnonzero(ids[3::RECORD_FLOATS] < 0)
+
+    def decide(begin, end):
+        keep_areas(*mesh, ids, rows, begin, end)
+
+    run_chunks(decide, len(rows), chunk=4096, threads=threads)
+    return records.reshape(-1, RECORD_FLOATS)[ids[3::RECORD_FLOATS] >= 0].reshape(-1)
 
 
 @inline
-def rounded_down(x):
-    """The largest float32 that is not above the float64 x."""
-    y = f4(x)
-    return y if f8(y) <= x else np.nextafter(y, f4(-np.inf))
+def rounded_up(x):
+    """A float32 that is not below the float64 x, and at most two above it: adding costs less than comparing."""
+    return f4(x + abs(x) * 2.0**-23 + 1e-44)
+
+
+@inline
+def put(records, place, a, b, c, center):
+    """One axis of the box of three corners."""
+    low, high = a if a < b else b, b if a < b else a
+    records[index(place)] = rounded_up(center - f8(low if low < c else c))
+    records[index(place + 4)] = rounded_up(f8(high if high > c else c) - center)
 
 
 @kernel
-def fill_records(vertices, faces, frame, records, ids, begin, end):
-    """Fill the records of faces begin to end; how many of them have no area."""
-    scale = frame[FRAME_SCALE]
-    expansion = np.empty(12, np.float64)
-    degenerate = 0
+def fill_records(vertices, faces, frame, small, tiny, records, ids, begin, end):
+    """Fill the records of faces begin to end; how many may have no area, which get no id.
+
+    A face has an area for sure when twice its area, summed over the axes, exceeds `small` of the product of two
+    edges and `tiny`: more than rounding can do in the dtype of the vertices.
+    """
+    dtype = vertices.dtype.type
+    scale, small, tiny = dtype(frame[FRAME_SCALE]), dtype(small), dtype(tiny)
+    cx, cy, cz = frame[FRAME_CENTER], frame[FRAME_CENTER + 1], frame[FRAME_CENTER + 2]
+    doubtful = 0
     for i in range(begin, end):
-        a, b, c = faces[i, 0], faces[i, 1], faces[i, 2]
-        p = scaled(vertices, a, scale)
-        q = scaled(vertices, b, scale)
-        r = scaled(vertices, c, scale)
+        a = 3 * np.intp(faces[index(3 * i)])
+        b = 3 * np.intp(faces[index(3 * i + 1)])
+        c = 3 * np.intp(faces[index(3 * i + 2)])
+        px, py, pz = vertices[index(a)] * scale, vertices[index(a + 1)] * scale, vertices[index(a + 2)] * scale
+        qx, qy, qz = vertices[index(b)] * scale, vertices[index(b + 1)] * scale, vertices[index(b + 2)] * scale
+        rx, ry, rz = vertices[index(c)] * scale, vertices[index(c + 1)] * scale, vertices[index(c + 2)] * scale
         place = i * RECORD_FLOATS
-        for axis in range(3):
-            center = frame[FRAME_CENTER + axis]
-            records[place + axis] = -rounded_down(min(p[axis], q[axis], r[axis]) - center)
-            records[place + 4 + axis] = -rounded_down(center - max(p[axis], q[axis], r[axis]))
-        records[place + 7] = f4(0)
-        if collinear(p, q, r, expansion):
-            ids[place + 3] = -1
-            degenerate += 1
-        else:
-            ids[place + 3] = i
-    return degenerate
+        put(records, place, px, qx, rx, cx)
+        put(records, place + 1, py, qy, ry, cy)
+        put(records, place + 2, pz, qz, rz, cz)
+        ux, uy, uz = qx - px, qy - py, qz - pz
+        vx, vy, vz = rx - px, ry - py, rz - pz
+        area = abs(uy * vz - uz * vy) + abs(uz * vx - ux * vz) + abs(ux * vy - uy * vx)
+        sure = area > small * ((abs(ux) + abs(uy) + abs(uz)) * (abs(vx) + abs(vy) + abs(vz))) + tiny
+        ids[index(place + 3)] = i if sure else -1
+        records[index(place + 7)] = f4(0)
+        doubtful += 0 if sure else 1
+    return doubtful
+
+
+@kernel
+def keep_areas(vertices, faces, frame, ids, rows, begin, end):
+    """Give their ids back to those of the doubtful faces that have an area after all."""
+    scale = vertices.dtype.type(frame[FRAME_SCALE])
+    expansion = np.empty(12, np.float64)
+    for i in range(begin, end):
+        face = rows[i]
+        a = corner(vertices, faces[3 * face], scale)
+        b = corner(vertices, faces[3 * face + 1], scale)
+        c = corner(vertices, faces[3 * face + 2], scale)
+        if not collinear(a, b, c, expansion):
+            ids[face * RECORD_FLOATS + 3] = face
 
 
 @inline
-def scaled(vertices, vertex, scale):
+def corner(vertices, vertex, scale):
     """A vertex as blocks hold it, as float64."""
-    dtype = vertices.dtype.type
-    return (
-        f8(dtype(f8(vertices[vertex, 0]) * scale)),
-        f8(dtype(f8(vertices[vertex, 1]) * scale)),
-        f8(dtype(f8(vertices[vertex, 2]) * scale)),
-    )
+    place = 3 * np.intp(vertex)
+    return f8(vertices[place] * scale), f8(vertices[place + 1] * scale), f8(vertices[place + 2] * scale)

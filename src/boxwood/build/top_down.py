@@ -1,9 +1,8 @@
-"""Top-down construction: what all builders that split a range of records in two have in common.
+"""Top-down construction: what all builders that cut a range of records in two have in common.
 
-A builder is a NamedTuple of its parameters and one function, `split`, that permutes the records of a range and
-says where to cut it. The children of a range cut at record m are nodes 2 m and 2 m + 1, whoever builds them:
-ranges can go to any thread and the tree is always the same. A leaf is priced by its blocks of four triangles
-rather than by triangles, which halves the memory and makes rays 1.6 times faster.
+A builder is a NamedTuple of its parameters and one function, `split`, that permutes the records of a range and says
+where to cut it. Ranges are cut until they fit a block; whether some blocks make one leaf is decided by cost on the way
+back up (`tree.binary_tree`), the same way for all builders.
 """
 
 from __future__ import annotations
@@ -11,53 +10,61 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import generic, inline, kernel
-from .._simd import load4, load8, maximum, minimum, splat4, store
-from .._threads import run_chunks
-from ..geometry.box import cost_of, empty_box
+from .._simd import load4, load8, maximum, minimum, splat4, splat8, store
+from ..geometry.box import centroid, empty_box, index
 from ..layout import BLOCK_SIZE, RECORD_FLOATS
+from ..tree.binary_tree import MAX_DEPTH, fit
 
 f4 = np.float32
 
-MAX_DEPTH = 60
-"""Of the binary tree; ranges that come near it are halved by count, which always ends in time."""
-
-TRAVERSE_COST = 1.0
-"""Cost of visiting a node, in units of testing one block of triangles (SAH)."""
+CUT, BUILD, FIT = 0, 1, 2
+"""What `build_range` is to do with a node: cut it in two, build its whole subtree, or only fit it to its children."""
 
 
 @generic
-def split(builder, records, first, count, area, scratch):
-    """Cut the range in two: the first record of the right part, and the cost of its blocks, in boxes' areas.
+def split(builder, records, first, count, scratch, integers):
+    """Cut a range of records in two, permuting them: the first of the right part, or `first` where it sees no cut.
 
-    The cut is `first` when the builder sees none. `scratch` holds the range's box at 0 and the bounds of its
-    centroids, lower at 8 and upper at 12; the rest is the builder's own room.
+    `scratch` is as large as the builder's `room` says; `integers` is the same memory seen as int32.
     """
-
-
-@generic
-def scratch_size(builder):
-    """How many float32 the builder's `split` needs, beyond the first 16."""
 
 
 @inline
 def measure(records, first, count, scratch):
-    """The box of a range to scratch[0:8], the bounds of its centroids to scratch[8:16]."""
-    box = empty_box()
+    """The bounds of twice the centroids of a range: lower to scratch[0:4], upper to scratch[4:8]."""
     lower, upper = splat4(f4(np.inf)), splat4(f4(-np.inf))
-    for i in range(first, first + count):
-        place = i * RECORD_FLOATS
-        box = maximum(box, load8(records, place))
-        center = load4(records, place + 4) - load4(records, place)
+    for i in range(first * RECORD_FLOATS, (first + count) * RECORD_FLOATS, RECORD_FLOATS):
+        center = load4(records, i + 4) - load4(records, i)
         lower = minimum(lower, center)
         upper = maximum(upper, center)
-    store(scratch, 0, box)
-    store(scratch, 8, lower)
-    store(scratch, 12, upper)
+    store(scratch, 0, lower)
+    store(scratch, 4, upper)
 
 
 @inline
-def blocks_of(count):
-    return (count + BLOCK_SIZE - 1) // BLOCK_SIZE
+def longest_axis(bounds):
+    """The axis on which what `measure` found is longest."""
+    x, y, z = bounds[4] - bounds[0], bounds[5] - bounds[1], bounds[6] - bounds[2]
+    if x >= y and x >= z:
+        return 0
+    return 1 if y >= z else 2
+
+
+@inline
+def partition(records, first, count, axis, lower, scale, limit):
+    """Bring the records with (centroid - lower) * scale < limit to the front; the first of the others.
+
+    Every record is swapped, needed or not: a branch that no predictor learns costs six times more (Lomuto's scheme).
+    """
+    left = first
+    for i in range(first, first + count):
+        place, other = i * RECORD_FLOATS, left * RECORD_FLOATS
+        goes_left = (centroid(records, place, axis) - lower) * scale < limit
+        moved = load8(records, place)
+        store(records, place, load8(records, other))
+        store(records, other, moved)
+        left += np.intp(goes_left)
+    return left
 
 
 @inline
@@ -70,51 +77,49 @@ def levels_of(count):
     return levels
 
 
-@inline
-def split_node(builder, records, nodes, links, node, depth, leaf_size, scratch):
-    """Make the node a leaf, or give it two children; the first record of its right child, or -1 for a leaf."""
-    place = node * RECORD_FLOATS
-    first, count = np.intp(links[place + 3]), np.intp(links[place + 7])
-    measure(records, first, count, scratch)
-    for i in range(3):
-        nodes[place + i] = scratch[i]
-        nodes[place + 4 + i] = scratch[4 + i]
-    if count <= 1:
-        return -1
-    cut = first
-    if depth + levels_of(count) < MAX_DEPTH:
-        area = cost_of(scratch, 0)
-        cut, cost = split(builder, records, first, count, area, scratch)
-        if count <= leaf_size and (cut == first or cost + f4(TRAVERSE_COST) * area >= area * f4(blocks_of(count))):
-            return -1
-    elif count <= leaf_size:
-        return -1
-    if cut == first:
-        cut = first + count // 2
-    left = 2 * cut * RECORD_FLOATS
-    links[left + 3] = first
-    links[left + 7] = cut - first
-    links[left + 11] = cut
-    links[left + 15] = first + count - cut
-    links[place + 3] = 2 * cut
-    links[place + 7] = 0
-    return cut
-
-
 @kernel
-def build_range(builder, records, nodes, links, node, depth, leaf_size, whole):
-    """Build the subtree of a node, or only split it when not `whole`; the levels made, and where the node was cut."""
-    scratch = np.empty(16 + scratch_size(builder), np.float32)
-    pending = np.empty((MAX_DEPTH + 2, 2), np.int64)
-    pending[0, 0], pending[0, 1] = node, depth
-    top, deepest, cut = 1, depth, -1
+def build_range(
+    builder, scratch, integers, pending, records, ids, nodes, links, costs, order, node, depth, leaf_size, task
+):
+    """Do a task with a node; where it was cut.
+
+    The two children of a cut are a pair of nodes, pair p being nodes 2 p and 2 p + 1. A whole subtree takes pairs one
+    after the other from its second record's on, a single cut takes that of the record at the cut: none is taken twice,
+    whichever thread builds what, and children come after their parents.
+    """
+    begin = np.intp(links[index(node * RECORD_FLOATS + 3)])
+    pair, cut, top = begin, begin, np.intp(0)
+    if task != FIT:
+        pending[0], pending[1], top = node, depth, np.intp(2)  # nodes, each with its depth
     while top > 0:
-        top -= 1
-        node, depth = pending[top, 0], pending[top, 1]
-        deepest = max(deepest, depth)
-        cut = split_node(builder, records, nodes, links, node, depth, leaf_size, scratch)
-        if cut >= 0 and whole:
-            pending[top, 0], pending[top, 1] = 2 * cut + 1, depth + 1
-            pending[top + 1, 0], pending[top + 1, 1] = 2 * cut, depth + 1
-            top += 2
-    return deepest, cut
+        top -= 2
+        place, depth = np.intp(pending[index(top)]) * RECORD_FLOATS, np.intp(pending[index(top + 1)])
+        first, count = np.intp(links[index(place + 3)]), np.intp(links[index(place + 7)])
+        if count <= leaf_size and count <= BLOCK_SIZE:
+            box = empty_box()
+            for i in range(first, first + count):
+                box = maximum(box, load8(records, i * RECORD_FLOATS))
+                order[index(i)] = ids[index(i * RECORD_FLOATS + 3)]
+            store(nodes, place, box)
+            links[index(place + 3)], links[index(place + 7)] = first, count
+            continue
+        cut = first
+        if depth < MAX_DEPTH // 2 or depth + levels_of(count) < MAX_DEPTH:
+            cut = split(builder, records, first, count, scratch, integers)
+        if cut == first:
+            cut = first + count // 2
+        pair = pair + 1 if task == BUILD else cut
+        left = 2 * pair * RECORD_FLOATS
+        links[index(place + 3)], links[index(place + 7)] = 2 * pair, -count
+        links[index(left + 3)], links[index(left + 7)] = first, cut - first
+        links[index(left + 11)], links[index(left + 15)] = cut, first + count - cut
+        if task == BUILD:
+            pending[index(top)], pending[index(top + 1)] = 2 * pair + 1, depth + 1
+            pending[index(top + 2)], pending[index(top + 3)] = 2 * pair, depth + 1
+            top += 4
+    if task != CUT:
+        store(scratch, 0, splat8(f4(np.inf)))
+        for i in range(2 * pair + 1, 2 * begin + 1, -1):
+            fit(nodes, links, costs, i, leaf_size, scratch)
+        fit(nodes, links, costs, node, leaf_size, scratch)
+    return cut

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..layout import FRAME_DEPTH
+from .statistics import Statistics, statistics_of
+from .validate import validate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,6 +24,8 @@ class TriangleTree:
     builder : str
         What made the tree.
     build_seconds : float
+    degenerate : int
+        Faces of the mesh that it does not hold, because they have no area.
     """
 
     nodes: np.ndarray
@@ -30,6 +34,7 @@ class TriangleTree:
     frame: np.ndarray
     builder: str
     build_seconds: float
+    degenerate: int = 0
 
     def __post_init__(self):
         for array in (self.nodes, self.blocks, self.ids, self.frame):
@@ -49,3 +54,11 @@ class TriangleTree:
     def nbytes(self) -> int:
         """Bytes of all arrays, the triangles' own corners among them."""
         return self.nodes.nbytes + self.blocks.nbytes + self.ids.nbytes + self.frame.nbytes
+
+    def statistics(self) -> Statistics:
+        """How good and how large the tree is."""
+        return statistics_of(self)
+
+    def validate(self) -> None:
+        """Check everything that `layout` promises; ValueError names the first thing that is not so."""
+        validate(self)

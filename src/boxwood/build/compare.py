@@ -1,0 +1,26 @@
+"""Whether a tree holds a mesh: exactly its faces that have an area, with exactly its vertices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..layout import FRAME_SCALE, RECORD_FLOATS
+from ..tree.validate import corners_of, require
+from .records import make_records
+
+
+def validate_mesh(tree, vertices, faces):
+    """Raise ValueError naming the first face that is missing, too much, or not where its vertices are."""
+    held = tree.ids >= 0
+    ids = tree.ids[held]
+    require(tree.blocks.dtype == vertices.dtype, f"blocks are {tree.blocks.dtype}, and vertices {vertices.dtype}")
+    require(ids < len(faces), "triangle {} is no face of the mesh", ids)
+    corners = vertices[faces[ids]] * vertices.dtype.type(tree.frame[FRAME_SCALE])
+    require(np.all(corners_of(tree)[held] == corners, axis=(1, 2)), "triangle {} is not where the face is", ids)
+    expected = np.zeros(len(faces), bool)
+    expected[make_records(vertices, faces, tree.frame).view(np.int32)[3::RECORD_FLOATS]] = True
+    found = np.zeros(len(faces), bool)
+    found[ids] = True
+    require(found | ~expected, "face {} has an area but is not in the tree")
+    require(expected | ~found, "face {} has no area but is in the tree")
+    require(tree.degenerate == len(faces) - len(ids), f"{tree.degenerate} faces are said to have no area")
