@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from worlds import DTYPES, closed_mesh, everything, some
 
 import boxwood as bw
+from worlds import DTYPES, closed_mesh, everything, some
 
 pytestmark = pytest.mark.small
 

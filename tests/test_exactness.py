@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+import boxwood as bw
 from oracle import brute, exact_crossings
 from worlds import (
     AXES,
@@ -28,8 +30,6 @@ from worlds import (
     some,
     soup_mesh,
 )
-
-import boxwood as bw
 
 pytestmark = pytest.mark.small
 

@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+import boxwood as bw
+from boxwood.build.choose import BUILDERS
+from boxwood.layout import CHILDREN, NODE_FLOATS
 from worlds import (
     DTYPES,
     Batch,
@@ -21,10 +25,6 @@ from worlds import (
     soup_mesh,
     soups,
 )
-
-import boxwood as bw
-from boxwood.build.choose import BUILDERS
-from boxwood.layout import CHILDREN, NODE_FLOATS
 
 small = pytest.mark.small
 

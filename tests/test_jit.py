@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from worlds import DTYPES, INTERPRETED, closed_mesh, everything
 
 import boxwood
 from boxwood._jit import generic, kernel
 from boxwood.query.closest_hit import ClosestHit
 from boxwood.query.flight import fly
+from worlds import DTYPES, INTERPRETED, closed_mesh, everything
 
 small = pytest.mark.small
 compiles = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")

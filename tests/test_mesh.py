@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
 import subprocess
 import sys
@@ -145,7 +144,7 @@ def test_saving_where_nothing_can_be_written_leaves_the_old_file(mesh, tmp_path)
     run = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=False)
     assert run.stdout == "refused\n", run.stderr
     assert path.read_bytes() == before
-    assert os.listdir(tmp_path) == ["part.boxwood"]
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_loading_only_maps_what_was_saved(tmp_path):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from worlds import some
 
 from boxwood.geometry.predicates import collinear, grow, orientation, sign_of, two_sum
 from boxwood.geometry.ray_triangle import edge
+from worlds import some
 
 pytestmark = pytest.mark.small
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from worlds import aimed_rays, answers_of_soup, assert_same, closed_mesh, everything, some, soup_mesh
 
 import boxwood as bw
+from worlds import aimed_rays, answers_of_soup, assert_same, closed_mesh, everything, some, soup_mesh
 
 small = pytest.mark.small
 

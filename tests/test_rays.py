@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from worlds import DTYPES, assert_same, closed_mesh, cube, everything
 
 import boxwood as bw
+from worlds import DTYPES, assert_same, closed_mesh, cube, everything
 
 pytestmark = pytest.mark.small
 

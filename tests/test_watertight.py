@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from worlds import AXES, CLOSED, DTYPES, closed_mesh, landmarks, needles, radius_of, some
 
 import boxwood as bw
+from worlds import AXES, CLOSED, DTYPES, closed_mesh, landmarks, needles, radius_of, some
 
 small = pytest.mark.small
 

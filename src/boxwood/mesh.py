@@ -367,7 +367,7 @@ class Part(NamedTuple):
     transform: NDArray[np.float64]  # (4, 4), from the mesh's own space to the world
 
 
-def load(path: StrPath, *, dtype: DTypeLike = None, mmap: bool = False) -> Mesh:
+def load(path: StrPath, *, dtype: DTypeLike | None = None, mmap: bool = False) -> Mesh:
     """Read a mesh from a file: STL, OBJ, PLY, OFF, GLB, 3MF, DAE and what else trimesh reads, all parts as one.
 
     Parameters
@@ -394,7 +394,7 @@ def load(path: StrPath, *, dtype: DTypeLike = None, mmap: bool = False) -> Mesh:
     return Mesh(_as_dtype(vertices, dtype), faces, copy=False)
 
 
-def load_scene(path: StrPath, *, dtype: DTypeLike = None) -> list[Part]:
+def load_scene(path: StrPath, *, dtype: DTypeLike | None = None) -> list[Part]:
     """Read the parts of a file, each with its place in the world; see `load`."""
     meshes: dict[tuple[int, int], Mesh] = {}
     parts = []
@@ -416,7 +416,7 @@ def as_mesh(thing: Any, *, copy: bool = True) -> Mesh:
     return Mesh(*interop.arrays_of(thing), copy=copy)
 
 
-def _as_dtype(vertices: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
+def _as_dtype(vertices: NDArray[Any], dtype: DTypeLike | None) -> NDArray[Any]:
     if dtype is None:
         return vertices
     wanted = np.dtype(dtype)

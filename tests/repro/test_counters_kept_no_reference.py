@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from worlds import some
 
 import boxwood as bw
+from worlds import some
 
 pytestmark = pytest.mark.small
 

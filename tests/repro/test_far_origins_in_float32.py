@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from worlds import aimed_rays, everything, soup_mesh
 
 pytestmark = pytest.mark.small

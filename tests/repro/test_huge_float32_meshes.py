@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from worlds import cube
 
 import boxwood as bw
+from worlds import cube
 
 pytestmark = pytest.mark.small
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from worlds import DTYPES, needles, some
 
 import boxwood as bw
+from worlds import DTYPES, needles, some
 
 pytestmark = pytest.mark.small
 

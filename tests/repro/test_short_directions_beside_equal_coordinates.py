@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from worlds import closed_mesh, landmarks
 
 import boxwood as bw
+from worlds import closed_mesh, landmarks
 
 pytestmark = pytest.mark.small
 

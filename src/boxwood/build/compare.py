@@ -9,7 +9,7 @@ from ..tree.validate import corners_of, require
 from .records import make_records
 
 
-def validate_mesh(tree, vertices, faces):
+def validate_mesh(tree, vertices, faces) -> None:
     """Raise ValueError naming the first face that is missing, too much, or not where its vertices are."""
     held = tree.ids >= 0
     ids = tree.ids[held]

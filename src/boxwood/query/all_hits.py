@@ -66,16 +66,15 @@ def sort_hits(hits, first, last):
         gap //= 3
 
 
-def all_hits(tree, rays, *, cull=None, threads=None, progress=None, counters=None):
+def all_hits(tree, rays, *, cull=None, threads=None, progress=None, counters=None) -> tuple[np.ndarray, ...]:
     """Splits (n + 1,), ray ids (m,), t_hit (m,), primitive_ids (m,) and uvs (m, 2) of all hits, by ray, t and id."""
     count, dtype = len(rays.origins), rays.origins.dtype
     numbers = hit_count(tree, rays, cull=cull, threads=threads, progress=_half(progress, 0), counters=counters)
     splits = np.zeros(count + 1, np.int64)
     np.cumsum(numbers, out=splits[1:])
     total = int(splits[-1])
-    question = AllHits(
-        splits, np.empty(total, np.int64), np.empty(total, dtype), np.empty(total, np.int64), np.empty((total, 2), dtype)
-    )
+    ray_ids, primitive_ids = np.empty(total, np.int64), np.empty(total, np.int64)
+    question = AllHits(splits, ray_ids, np.empty(total, dtype), primitive_ids, np.empty((total, 2), dtype))
     run(fly, question, tree, rays, cull, threads, _half(progress, 1), None)
     return tuple(question)
 

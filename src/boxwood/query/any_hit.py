@@ -30,7 +30,7 @@ def _(question, flight, base, ids, r):
     question.occluded[r] = flight.places[base + KEPT] >= 0
 
 
-def any_hit(tree, rays, *, cull=None, threads=None, progress=None, counters=None):
+def any_hit(tree, rays, *, cull=None, threads=None, progress=None, counters=None) -> np.ndarray:
     """(n,) bool: whether each ray hits anything in its range."""
     question = AnyHit(np.empty(len(rays.origins), np.bool_))
     run(fly, question, tree, rays, cull, threads, progress, counters)

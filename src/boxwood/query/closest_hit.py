@@ -49,7 +49,7 @@ def _(question, flight, base, ids, r):
         question.uvs[r, 1] = flight.rays[base + V] / flight.rays[base + TOTAL]
 
 
-def closest_hit(tree, rays, *, cull=None, threads=None, progress=None, counters=None):
+def closest_hit(tree, rays, *, cull=None, threads=None, progress=None, counters=None) -> tuple[np.ndarray, ...]:
     """t_hit (n,), primitive_ids (n,) int64 and uvs (n, 2) of each ray's first hit; inf, -1 and nan for none."""
     count, dtype = len(rays.origins), rays.origins.dtype
     question = ClosestHit(np.empty(count, dtype), np.empty(count, np.int64), np.empty((count, 2), dtype))

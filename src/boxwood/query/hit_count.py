@@ -33,7 +33,7 @@ def _(question, flight, base, ids, r):
     question.numbers[r] = flight.places[base + KEPT] + 1
 
 
-def hit_count(tree, rays, *, cull=None, threads=None, progress=None, counters=None):
+def hit_count(tree, rays, *, cull=None, threads=None, progress=None, counters=None) -> np.ndarray:
     """(n,) int64: how often each ray crosses the surface in its range."""
     question = HitCount(np.empty(len(rays.origins), np.int64))
     run(fly, question, tree, rays, cull, threads, progress, counters)
