@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import hypothesis
 import pytest
 
 sys.path.append(str(Path(__file__).parent))  # for `worlds` and `oracle`
+
+# A run in the background may have been told to ignore Ctrl-C; what the tests start must hear it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples on every run, so that a red run is red again; ten times as many now and then:
 # HYPOTHESIS_PROFILE=thorough.

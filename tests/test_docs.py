@@ -1,8 +1,9 @@
 """The documentation is true: its code runs and prints what stands below it, its commands answer as shown, its links
 lead somewhere, its table of algorithms names every algorithm, and the examples run.
 
-A block of Python followed at once by a block of text must print that text; `...` stands for anything. Of what a command
-prints only the words are compared, since numbers are seconds and bytes as often as answers.
+A block of Python followed at once by a block of text must print that text; `...` stands for anything, and in a block
+marked "text about" numbers may be off by a tenth. Of what a command prints only the words are compared, since numbers
+are seconds and bytes as often as answers.
 """
 
 from __future__ import annotations
@@ -27,16 +28,18 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 ALGORITHMS = ROOT / "docs" / "algorithms.md"
 
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```([\w ]*)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|<img[^>]*\ssrc=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+TOLERANCE = 0.1
 
 
 class Block(NamedTuple):
-    language: str
+    language: str  # and how exactly it is meant
     text: str
     line: int
-    output: str | None  # of the block of text that follows with nothing but an empty line between
+    shown: Block | None  # the block of text that follows with nothing but an empty line between
 
 
 def name_of(path: Path) -> str:
@@ -48,9 +51,10 @@ def blocks_of(page: Path) -> list[Block]:
     blocks: list[Block] = []
     end = 0
     for match in FENCE.finditer(text):
-        if match[1] == "text" and blocks and not text[end : match.start()].strip():
-            blocks[-1] = blocks[-1]._replace(output=match[2])
-        blocks.append(Block(match[1], match[2], text.count("\n", 0, match.start()) + 1, None))
+        block = Block(match[1], match[2], text.count("\n", 0, match.start()) + 1, None)
+        if block.language.startswith("text") and blocks and not text[end : match.start()].strip():
+            blocks[-1] = blocks[-1]._replace(shown=block)
+        blocks.append(block)
         end = match.end()
     return blocks
 
@@ -62,6 +66,17 @@ def prose_of(page: Path) -> str:
 def anchors_of(page: Path) -> set[str]:
     """As GitHub makes them: lower case, punctuation dropped, spaces to hyphens."""
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(prose_of(page))}
+
+
+def prints_what_is_shown(printed: str, shown: Block) -> bool:
+    if shown.language == "text":
+        return doctest.OutputChecker().check_output(shown.text, printed, doctest.ELLIPSIS)
+    same_words = NUMBER.sub("0", shown.text).split() == NUMBER.sub("0", printed).split()
+    return same_words and numbers_in(printed) == pytest.approx(numbers_in(shown.text), rel=TOLERANCE)
+
+
+def numbers_in(text: str) -> list[float]:
+    return [float(number.replace(",", "")) for number in NUMBER.findall(text)]
 
 
 def run_command(line: str) -> tuple[int, str]:
@@ -88,16 +103,14 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
 def test_code_and_commands_do_what_the_page_shows(page: Path):
     names: dict[str, object] = {"__name__": "__main__"}
-    checker = doctest.OutputChecker()
     for block in blocks_of(page):
         where = f"{name_of(page)}:{block.line}"
         if block.language == "python":
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
                 exec(compile("\n" * block.line + block.text, str(page), "exec"), names)
-            if block.output is not None:
-                same = checker.check_output(block.output, printed.getvalue(), doctest.ELLIPSIS)
-                assert same, f"{where} prints\n{printed.getvalue()}"
+            if block.shown is not None:
+                assert prints_what_is_shown(printed.getvalue(), block.shown), f"{where} prints\n{printed.getvalue()}"
         elif block.language == "console":
             for shown in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
                 line, _, wanted = shown.partition("\n")

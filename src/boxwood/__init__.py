@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .mesh import Mesh, Part, as_mesh, load, load_scene
+from .loading import Part, as_mesh, load, load_scene
+from .mesh import Mesh
 from .rendering import Camera, Picture, render
 from .results import AllHits, Counters, Hits
 

@@ -107,6 +107,15 @@ def kernel(function):
         return compiled
     cache = compiled._cache
     cache._cache_file = _CacheFile(cache._cache_path, cache._impl.filename_base, _DIGEST)
+    store = cache.save_overload
+
+    def store_if_possible(signature, result):
+        try:
+            store(signature, result)
+        except OSError as reason:  # the folder itself cannot be made
+            _warn_uncached(reason)
+
+    cache.save_overload = store_if_possible
     return compiled
 
 

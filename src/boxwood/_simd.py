@@ -43,7 +43,7 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(data_model_manager, frontend_type, frontend_type.llvm)
 
 
-def _compiled_or(twin):
+def compiled_or(twin):
     """Decorates the Numba half of an operation; `twin` is its NumPy half."""
 
     def choose(typing):
@@ -68,7 +68,7 @@ def _make_load(lanes):
     def twin(array, index):
         return array[index : index + lanes].copy()
 
-    @_compiled_or(twin)
+    @compiled_or(twin)
     def load(typingctx, array, index):
         result = _vector_type(array.dtype, lanes)
 
@@ -99,7 +99,7 @@ def _store_twin(array, index, vector):
     array[index : index + len(vector)] = vector
 
 
-@_compiled_or(_store_twin)
+@compiled_or(_store_twin)
 def _store(typingctx, array, index, vector):
     def codegen(context, builder, signature, arguments):
         pointer = _element(context, builder, signature.args[0], arguments[0], arguments[1])
@@ -113,7 +113,7 @@ def _store_int_twin(array, index, vector):
     array[index : index + len(vector)] = vector.astype(np.int32)
 
 
-@_compiled_or(_store_int_twin)
+@compiled_or(_store_int_twin)
 def store_int(typingctx, array, index, vector):
     """Store the lanes, truncated towards zero, into an int32 array."""
 
@@ -139,7 +139,7 @@ else:
     store = _store
 
 
-@_compiled_or(len)
+@compiled_or(len)
 def lanes_of(typingctx, vector):
     """The number of lanes, a constant."""
 
@@ -153,7 +153,7 @@ def _prefetch_twin(array, index):
     pass
 
 
-@_compiled_or(_prefetch_twin)
+@compiled_or(_prefetch_twin)
 def prefetch(typingctx, array, index):
     """Ask for the cache line of array[index] ahead of its use."""
 
@@ -174,7 +174,7 @@ def _make_splat(lanes):
     def twin(x):
         return np.full(lanes, x, type(x))
 
-    @_compiled_or(twin)
+    @compiled_or(twin)
     def splat(typingctx, x):
         result = Vector(x, lanes)
 
@@ -196,7 +196,7 @@ def _lanes_as_twin(vector, x):
     return vector.astype(type(x))
 
 
-@_compiled_or(_lanes_as_twin)
+@compiled_or(_lanes_as_twin)
 def lanes_as(typingctx, vector, x):
     """The lanes as numbers of the type of the scalar x; exact from float32 to float64."""
     result = Vector(x, vector.lanes)
@@ -215,7 +215,7 @@ def _number_like_twin(like, value):
     return type(like)(value)
 
 
-@_compiled_or(_number_like_twin)
+@compiled_or(_number_like_twin)
 def number_like(typingctx, like, value):
     """The float64 scalar value as a number of the type of `like`."""
 
@@ -229,7 +229,7 @@ def number_like(typingctx, like, value):
 
 
 def _binary(emit, twin, result=None):
-    @_compiled_or(twin)
+    @compiled_or(twin)
     def operation(typingctx, a, b):
         def codegen(context, builder, signature, arguments):
             return emit(builder, *arguments)
@@ -276,7 +276,7 @@ def _fma_twin(a, b, c):
     return (a.astype(np.float64) * b + c).astype(a.dtype)
 
 
-@_compiled_or(_fma_twin)
+@compiled_or(_fma_twin)
 def fma(typingctx, a, b, c):
     """a * b + c with one rounding (the twin rounds twice)."""
 
@@ -293,7 +293,7 @@ def _product_error_twin(a, b):
     return float(Fraction(float(a)) * Fraction(float(b)) - Fraction(float(a) * float(b)))
 
 
-@_compiled_or(_product_error_twin)
+@compiled_or(_product_error_twin)
 def product_error(typingctx, a, b):
     """What rounding took from the float64 product a * b: a * b + product_error(a, b) is exact."""
 
@@ -327,106 +327,11 @@ greater_equal = _bits(">=", operator.ge)
 equal = _bits("==", operator.eq)
 
 
-# Keys: float32 values as int32 that order alike, with the lane in the lowest three bits, so that sorting the keys
-# sorts the lanes. What the lane takes away makes a key stand for a value that is slightly less.
-
-_LANES = np.arange(8, dtype=np.int32)
-NO_KEY = -(2**31)
-
-
-def _ordered(values):
-    bits = values.view(np.int32)
-    return bits ^ ((bits >> 31) & 0x7FFFFFFF)
-
-
-def _sorted_keys_twin(values, within):
-    keys = (_ordered(values) & ~np.int32(7)) | _LANES
-    keys[(int(within) >> _LANES) & 1 == 0] = NO_KEY
-    return np.sort(keys)[::-1]
-
-
-# Batcher's bitonic sorter: for each step, the partner of each lane, and the lanes that keep the greater key.
-_SORTER = (
-    ((1, 0, 3, 2, 5, 4, 7, 6), (0, 2, 4, 6)),
-    ((3, 2, 1, 0, 7, 6, 5, 4), (0, 1, 4, 5)),
-    ((1, 0, 3, 2, 5, 4, 7, 6), (0, 2, 4, 6)),
-    ((7, 6, 5, 4, 3, 2, 1, 0), (0, 1, 2, 3)),
-    ((2, 3, 0, 1, 6, 7, 4, 5), (0, 1, 4, 5)),
-    ((1, 0, 3, 2, 5, 4, 7, 6), (0, 2, 4, 6)),
-)
-
-
-@_compiled_or(_sorted_keys_twin)
-def sorted_keys(typingctx, values, within):
-    """Keys of eight float32, greatest first; NO_KEY, the least of all, for lanes whose bit is not set.
-
-    A sorting network: no branch depends on the values, so none is mispredicted.
-    """
-    result = Vector(types.int32, 8)
-
-    def codegen(context, builder, signature, arguments):
-        integers = result.llvm
-
-        def constant(numbers):
-            return ir.Constant(integers, list(numbers))
-
-        bits = builder.bitcast(arguments[0], integers)
-        sign = builder.and_(builder.ashr(bits, constant([31] * 8)), constant([0x7FFFFFFF] * 8))
-        keys = builder.and_(builder.xor(bits, sign), constant([-8] * 8))
-        keys = builder.or_(keys, constant(range(8)))
-        lanes = builder.bitcast(builder.trunc(arguments[1], ir.IntType(8)), ir.VectorType(ir.IntType(1), 8))
-        keys = builder.select(lanes, keys, constant([NO_KEY] * 8))
-        for partners, keepers in _SORTER:
-            mask = ir.Constant(ir.VectorType(_INT32, 8), list(partners))
-            others = builder.shuffle_vector(keys, keys, mask)
-            greater = builder.icmp_signed(">", keys, others)
-            most = builder.select(greater, keys, others)
-            least = builder.select(greater, others, keys)
-            blend = ir.Constant(ir.VectorType(_INT32, 8), [i if i in keepers else 8 + i for i in range(8)])
-            keys = builder.shuffle_vector(most, least, blend)
-        return keys
-
-    return result(values, types.uint32), codegen
-
-
-def _key_bound_twin(value):
-    return _ordered(np.array([value], np.float32))[0] | np.int32(7)
-
-
-@_compiled_or(_key_bound_twin)
-def key_bound(typingctx, value):
-    """The greatest key that a float32 up to this value can have."""
-
-    def codegen(context, builder, signature, arguments):
-        bits = builder.bitcast(arguments[0], _INT32)
-        sign = builder.and_(builder.ashr(bits, _INT32(31)), _INT32(0x7FFFFFFF))
-        return builder.or_(builder.xor(bits, sign), _INT32(7))
-
-    return types.int32(types.float32), codegen
-
-
-def _splat_int_twin(x):
-    return np.full(8, x, np.int32)
-
-
-@_compiled_or(_splat_int_twin)
-def splat_int8(typingctx, x):
-    """Eight times the integer, as int32."""
-    result = Vector(types.int32, 8)
-
-    def codegen(context, builder, signature, arguments):
-        undefined = ir.Constant(result.llvm, ir.Undefined)
-        first = builder.insert_element(undefined, builder.trunc(arguments[0], _INT32), _INT32(0))
-        return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, 8), [0] * 8))
-
-    return result(types.int64), codegen
-
-
 def _first_bit_twin(bits):
     return (int(bits) & -int(bits)).bit_length() - 1
 
 
-@_compiled_or(_first_bit_twin)
+@compiled_or(_first_bit_twin)
 def first_bit(typingctx, bits):
     """The lowest lane whose bit is set; bits must not be zero."""
 
@@ -442,7 +347,7 @@ def _count_bits_twin(bits):
     return int(bits).bit_count()
 
 
-@_compiled_or(_count_bits_twin)
+@compiled_or(_count_bits_twin)
 def count_bits(typingctx, bits):
     """How many lanes have their bit set."""
 

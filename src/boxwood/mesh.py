@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from . import archive, files, interop
+from . import archive
 from ._arrays import boxed, rays, vertices_and_faces
 from .build.choose import build_tree
 from .build.compare import validate_mesh
@@ -33,7 +33,6 @@ StrPath: TypeAlias = str | os.PathLike[str]
 KIND = "mesh"
 TREE_NUMBERS = ("build_seconds", "degenerate")
 TREE_ARRAYS = ("nodes", "blocks", "ids", "frame")
-SAVED = (".boxwood", ".safetensors")
 INFINITY = float("inf")
 
 
@@ -357,69 +356,3 @@ class Mesh:
         answer = hit_count(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
         numbers: NDArray[np.int64] = boxed(batch.shape, answer)
         return numbers
-
-
-class Part(NamedTuple):
-    """One placed mesh of a scene; parts of the same geometry share one `Mesh`."""
-
-    name: str
-    mesh: Mesh
-    transform: NDArray[np.float64]  # (4, 4), from the mesh's own space to the world
-
-
-def load(path: StrPath, *, dtype: DTypeLike | None = None, mmap: bool = False) -> Mesh:
-    """Read a mesh from a file: STL, OBJ, PLY, OFF, GLB, 3MF, DAE and what else trimesh reads, all parts as one.
-
-    Parameters
-    ----------
-    path : str or path
-        Mesh files may be compressed (``.stl.gz``). Files that `Mesh.save` wrote, ``.boxwood`` or ``.safetensors``, are
-        read with their tree.
-    dtype : float32 or float64, optional
-        Of the vertices; None keeps the float64 in which files are read.
-    mmap : bool
-        For saved files: share the arrays with other processes.
-
-    Raises
-    ------
-    ValueError
-        For a file that cannot be read, or only in part: it says what would be lost.
-    """
-    if os.fspath(path).lower().endswith(SAVED):
-        mesh = Mesh.load(path, mmap=mmap)
-        return mesh if dtype is None or mesh.dtype == dtype else Mesh(_as_dtype(mesh.vertices, dtype), mesh.faces)
-    if mmap:
-        raise ValueError(f"mmap is for files that Mesh.save wrote ({', '.join(SAVED)}), and {os.fspath(path)} is none")
-    vertices, faces = files.read_mesh(path)
-    return Mesh(_as_dtype(vertices, dtype), faces, copy=False)
-
-
-def load_scene(path: StrPath, *, dtype: DTypeLike | None = None) -> list[Part]:
-    """Read the parts of a file, each with its place in the world; see `load`."""
-    meshes: dict[tuple[int, int], Mesh] = {}
-    parts = []
-    for name, vertices, faces, transform in files.read_scene(path):
-        key = (id(vertices), id(faces))
-        if key not in meshes:
-            meshes[key] = Mesh(_as_dtype(vertices, dtype), faces, copy=False)
-        parts.append(Part(name, meshes[key], transform))
-    return parts
-
-
-def as_mesh(thing: Any, *, copy: bool = True) -> Mesh:
-    """A mesh from a pair (vertices, faces) or from an object of trimesh, Open3D, PyVista or meshio.
-
-    ValueError for anything else. `copy=False` borrows arrays that need no conversion.
-    """
-    if isinstance(thing, Mesh):
-        return thing
-    return Mesh(*interop.arrays_of(thing), copy=copy)
-
-
-def _as_dtype(vertices: NDArray[Any], dtype: DTypeLike | None) -> NDArray[Any]:
-    if dtype is None:
-        return vertices
-    wanted = np.dtype(dtype)
-    if wanted not in (np.float32, np.float64):
-        raise ValueError(f"dtype must be float32 or float64, not {wanted}")
-    return vertices.astype(wanted, copy=False)

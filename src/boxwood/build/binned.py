@@ -12,7 +12,7 @@ from .._jit import inline
 from .._simd import load4, load8, maximum, store, store_int
 from ..geometry.box import cost_of, empty_box
 from ..layout import BLOCK_SIZE, RECORD_FLOATS
-from .top_down import measure, partition, split
+from .top_down import BETTER, measure, partition, split
 
 f4 = np.float32
 
@@ -62,7 +62,7 @@ def split_binned(builder, records, first, count, scratch, integers):
                 if number > 0:
                     store(scratch, MERGED, merged)
                     cost = cost_of(scratch, MERGED) * blocks_of(number) + scratch[right + i + 1]
-                    if cost < best:
+                    if cost < best * BETTER:
                         best, best_axis, best_bin = cost, axis, i
     if best_axis < 0:
         return first

@@ -26,7 +26,7 @@ DIGITS = 2**DIGIT
 CHUNK = 65536
 
 CROWDED = 0.1
-"""The part of the triangles sharing a cell with the eighth after them from which longer codes are worth their time."""
+"""Longer codes are worth their time when more triangles than this part share a cell with the eighth after them."""
 
 
 class Linear(NamedTuple):

@@ -20,7 +20,7 @@ f8 = np.float64
 CHUNK = 65536
 
 EXPONENTS = {np.dtype(np.float32): (-127, 120), np.dtype(np.float64): (-1023, 1000)}
-"""Of the scale, so that neither it nor its inverse overflows."""
+"""Of the scale, so that neither it, nor its inverse, nor a scaled coordinate overflows."""
 
 
 def bounds_of(vertices, threads=None):
@@ -46,7 +46,9 @@ def make_frame(lower, upper, dtype):
     """The frame of a tree within these bounds; its depth is not yet known."""
     frame = np.zeros(FRAME_SIZE)
     radius = float((upper * 0.5 - lower * 0.5).max())
+    largest = float(np.abs([lower, upper]).max())
     least, most = EXPONENTS[dtype]
+    most -= max(int(np.frexp(largest)[1]), 0)
     frame[FRAME_SCALE] = 2.0 ** min(max(-int(np.frexp(radius)[1]), least), most)
     frame[FRAME_CENTER : FRAME_CENTER + 3] = (lower * 0.5 + upper * 0.5) * frame[FRAME_SCALE]
     frame[FRAME_DEPTH] = 1.0

@@ -15,7 +15,7 @@ from .._simd import load8, maximum, store
 from .._threads import run_chunks
 from ..geometry.box import cost_of, empty_box
 from ..layout import BLOCK_SIZE, RECORD_FLOATS
-from .top_down import split
+from .top_down import BETTER, split
 
 f4 = np.float32
 
@@ -56,7 +56,7 @@ def split_sweep(builder, records, first, count, scratch, integers):
     best, best_begin, cut = f4(np.inf), first, np.intp(0)
     for begin in range(first, order.shape[0], step):
         cost, left = best_cut(records, order, begin, count, scratch)
-        if cost < best:
+        if cost < best * BETTER:
             best, best_begin, cut = cost, begin, left
     if cut == 0:
         return first
@@ -96,7 +96,7 @@ def best_cut(records, order, begin, count, scratch):
         merged = maximum(merged, load8(records, np.intp(order[begin + i - 1]) * RECORD_FLOATS))
         store(scratch, MERGED, merged)
         cost = cost_of(scratch, MERGED) * blocks_of(i) + scratch[COSTS + i]
-        if cost < best:
+        if cost < best * BETTER:
             best, left = cost, i
     return best, left
 

@@ -17,6 +17,10 @@ from ..tree.binary_tree import MAX_DEPTH, fit
 
 f4 = np.float32
 
+BETTER = f4(0.99999)
+"""A cut must cost this much less than one found before it: of cuts that rounding alone tells apart, the first is taken,
+so that symmetric meshes have the same tree whatever their size."""
+
 CUT, BUILD, FIT = 0, 1, 2
 """What `build_range` is to do with a node: cut it in two, build its whole subtree, or only fit it to its children."""
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..mesh import Mesh, load
+from ..loading import load
+from ..mesh import Mesh
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 

@@ -9,7 +9,8 @@ import numpy as np
 import typer
 
 from ..layout import NODE_FLOATS
-from ..mesh import Mesh, Part, load_scene
+from ..loading import Part, load_scene
+from ..mesh import Mesh
 from .arguments import read
 from .compiling import builders, compile_all
 from .terminal import bar, print_json, print_table

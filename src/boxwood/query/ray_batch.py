@@ -21,9 +21,10 @@ def first_bad_ray(origins, directions, t_min, t_max, begin, end):
     """The first ray that is not finite, has no direction, or has a range that is no number; -1 when all are good."""
     inf = np.inf
     for r in range(begin, end):
-        reach = abs(origins[r, 0]) + abs(origins[r, 1]) + abs(origins[r, 2])
+        # Quarters, so that the sum of finite numbers is finite.
+        place = abs(origins[r, 0]) * 0.25 + abs(origins[r, 1]) * 0.25 + abs(origins[r, 2]) * 0.25
         x, y, z = abs(directions[r, 0]), abs(directions[r, 1]), abs(directions[r, 2])
-        if not (reach < inf and x < inf and y < inf and z < inf) or (x == 0 and y == 0 and z == 0):
+        if not (place < inf and x < inf and y < inf and z < inf) or (x == 0 and y == 0 and z == 0):
             return r
     for ranges in (t_min, t_max):
         for r in range(min(begin, ranges.shape[0]), min(end, ranges.shape[0])):

@@ -58,10 +58,12 @@ class Picture:
 
     @property
     def width(self) -> int:
+        """Pixels in a row."""
         return int(self.image.shape[1])
 
     @property
     def height(self) -> int:
+        """Rows of pixels."""
         return int(self.image.shape[0])
 
     def shares(self) -> dict[str, float]:

@@ -35,7 +35,7 @@ def share(links, costs, node, places):
     best, least = np.intp(1), f4(np.inf)
     for i in range(1, places):
         cost = costs[index(left + i - 1)] + costs[index(right - i - 1)]
-        if cost < least:
+        if cost < least * f4(0.99999):  # not by rounding alone
             best, least = i, cost
     return best
 

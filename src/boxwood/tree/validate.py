@@ -18,6 +18,7 @@ from ..layout import (
     FRAME_SIZE,
     NODE_FLOATS,
 )
+from .binary_tree import MAX_DEPTH
 
 FARTHEST = 2.001
 """No box reaches farther from the tree's centre: 1, or 2 at the largest scale, and rounding."""
@@ -73,7 +74,7 @@ def check_arrays(tree):
     require(np.isfinite(frame), f"the frame is not finite: {frame}")
     scale, depth = frame[FRAME_SCALE], frame[FRAME_DEPTH]
     require(scale > 0 and np.frexp(scale)[0] == 0.5, f"the frame's scale {scale} is not a power of two")
-    require(depth >= 1 and depth == int(depth), f"the frame's depth {depth} is not a number of levels")
+    require(depth in range(1, MAX_DEPTH + 1), f"the frame's depth {depth} is not one of 1 to {MAX_DEPTH} levels")
 
 
 def check_children(lower, upper, codes, there):
