@@ -157,14 +157,13 @@ def test_a_spawned_child_answers_alike():
 @pytest.mark.skipif(os.name == "nt" or some(False, True), reason="signals as on Unix, and a cast that takes long")
 @pytest.mark.parametrize("threads", [1, None])
 def test_ctrl_c_stops_a_long_cast_within_a_second(threads):
-    """The child tells when it begins; a second after the signal it must be over, and the mesh answer again."""
+    """The child tells when it begins; soon after the signal it must be over, and the mesh answer as before."""
     script = f"""
-        import time
         import numpy as np
-        from worlds import aimed_rays, soup_mesh
+        from worlds import aimed_rays, everything, soup_mesh
         mesh = soup_mesh("slivers", 1, 3000, np.float64)
         rays = aimed_rays(mesh, 1, 1000, np.float64)
-        wanted = mesh.raycast(*rays)
+        wanted = everything(mesh, rays)
         many = [np.tile(array, (5000, 1)) for array in rays]
         print("begun", flush=True)
         try:
@@ -172,8 +171,8 @@ def test_ctrl_c_stops_a_long_cast_within_a_second(threads):
             print("never interrupted", flush=True)
         except KeyboardInterrupt:
             print("interrupted", flush=True)
-        answers = mesh.raycast(*rays)
-        assert (answers.t_hit == wanted.t_hit).all() and (answers.primitive_ids == wanted.primitive_ids).all()
+        answers = everything(mesh, rays)
+        assert all(np.array_equal(answers[name], wanted[name], equal_nan=True) for name in wanted)
         print("usable", flush=True)
         """
     source = str(Path(bw.__file__).parents[1])
@@ -184,13 +183,14 @@ def test_ctrl_c_stops_a_long_cast_within_a_second(threads):
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert child.stdout.readline() == "begun\n"
-    time.sleep(0.3)
-    child.send_signal(signal.SIGINT)
-    sent = time.perf_counter()
-    answer = child.stdout.readline()
-    taken = time.perf_counter() - sent
-    rest, errors = child.communicate(timeout=60)
-    assert answer == "interrupted\n", errors
-    assert rest == "usable\n", errors
-    assert taken < 5  # a second on an idle machine
+    try:
+        assert child.stdout.readline() == "begun\n"
+        time.sleep(0.3)
+        child.send_signal(signal.SIGINT)
+        sent = time.perf_counter()
+        printed, errors = child.communicate(timeout=60)
+        taken = time.perf_counter() - sent
+    finally:
+        child.kill()
+    assert printed.split() == ["interrupted", "usable"], errors
+    assert taken < 10  # a second for the interruption, the rest for a slow machine

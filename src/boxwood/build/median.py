@@ -11,8 +11,8 @@ import numpy as np
 
 from .._jit import inline
 from ..geometry.box import centroid
-from ..layout import BLOCK_SIZE, RECORD_FLOATS
-from .top_down import longest_axis, measure, partition, split
+from ..layout import RECORD_FLOATS
+from .top_down import half_of, longest_axis, measure, partition, split
 
 f4 = np.float32
 
@@ -28,9 +28,7 @@ class Median(NamedTuple):
 def split_median(builder, records, first, count, scratch, integers):
     measure(records, first, count, scratch)
     axis = longest_axis(scratch)
-    middle = first + count // 2
-    if count > BLOCK_SIZE:
-        middle = first + (count // 2 + BLOCK_SIZE - 1) // BLOCK_SIZE * BLOCK_SIZE  # so that blocks are full
+    middle = first + half_of(count)
     begin, end = first, first + count
     for _ in range(builder.rounds):
         pivot = median_of_three(records, begin, (begin + end) // 2, end - 1, axis)

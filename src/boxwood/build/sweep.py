@@ -13,7 +13,7 @@ import numpy as np
 from .._jit import inline
 from .._simd import load8, maximum, store
 from .._threads import run_chunks
-from ..geometry.box import cost_of, empty_box
+from ..geometry.box import centroid, cost_of, empty_box
 from ..layout import BLOCK_SIZE, RECORD_FLOATS
 from .top_down import BETTER, split
 
@@ -84,7 +84,12 @@ def split_sweep(builder, records, first, count, scratch, integers):
 
 @inline
 def best_cut(records, order, begin, count, scratch):
-    """The cheapest cut of count records in the order that begins there: its cost, and how many are left of it."""
+    """The cheapest cut of count records in the order that begins there: its cost, and how many are left of it; no cut
+    on an axis on which all centroids are equal."""
+    axis = begin // (order.shape[0] // 3)
+    least, most = np.intp(order[begin]) * RECORD_FLOATS, np.intp(order[begin + count - 1]) * RECORD_FLOATS
+    if centroid(records, least, axis) == centroid(records, most, axis):
+        return f4(np.inf), np.intp(0)
     merged = empty_box()
     for i in range(count - 1, 0, -1):
         merged = maximum(merged, load8(records, np.intp(order[begin + i]) * RECORD_FLOATS))

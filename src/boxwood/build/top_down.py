@@ -72,6 +72,13 @@ def partition(records, first, count, axis, lower, scale, limit):
 
 
 @inline
+def half_of(count):
+    """About half of so many records, in full blocks where there is more than one."""
+    blocks = (count + BLOCK_SIZE - 1) // BLOCK_SIZE
+    return (blocks + 1) // 2 * BLOCK_SIZE if blocks > 1 else count // 2
+
+
+@inline
 def levels_of(count):
     """How deep a tree by halves over so many records can be."""
     levels = 0
@@ -111,7 +118,7 @@ def build_range(
         if depth < MAX_DEPTH // 2 or depth + levels_of(count) < MAX_DEPTH:
             cut = split(builder, records, first, count, scratch, integers)
         if cut == first:
-            cut = first + count // 2
+            cut = first + half_of(count)
         pair = pair + 1 if task == BUILD else cut
         left = 2 * pair * RECORD_FLOATS
         links[index(place + 3)], links[index(place + 7)] = 2 * pair, -count

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ..layout import NODE_FLOATS
 from ..loading import Part, load_scene
 from ..mesh import Mesh
 from .arguments import read
@@ -77,13 +76,15 @@ def area_and_volume(mesh: Mesh) -> tuple[float, float]:
 
 def tree_facts(mesh: Mesh) -> dict[str, Any]:
     """Of the tree."""
-    tree = mesh.tree
+    tree = mesh.statistics()
     return {
         "builder": tree.builder,
-        "nodes": len(tree.nodes) // NODE_FLOATS,
+        "nodes": tree.nodes,
+        "leaves": tree.leaves,
         "depth": tree.depth,
-        "bytes": tree.nbytes,
-        "bytes per face": tree.nbytes / max(len(mesh), 1),
+        "SAH cost": tree.sah_cost,
+        "bytes": tree.bytes,
+        "bytes per face": tree.bytes / max(len(mesh), 1),
         "build seconds": tree.build_seconds,
     }
 
