@@ -36,35 +36,40 @@ def test_statistics_of_one_triangle():
     assert 0 < statistics.build_seconds < 60
 
 
-def test_statistics_of_two_squares_side_by_side():
-    # eight triangles in the unit square, and eight in the one beside it: a leaf of two blocks each
+def two_squares():
+    """Four triangles in the unit square, and four in the one beside it."""
     square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 0]])
     faces = np.array([[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]])
-    vertices = np.concatenate([square, square + [1, 0, 0]])
-    faces = np.concatenate([faces, faces + 5])
-    statistics = bw.Mesh(vertices, faces).build("sweep").statistics()
+    return bw.Mesh(np.concatenate([square, square + [1, 0, 0]]), np.concatenate([faces, faces + 5]))
+
+
+def test_statistics_of_two_squares_side_by_side():
+    statistics = two_squares().build("sweep").statistics()
     assert statistics.leaf_sizes.tolist() == [0, 0, 0, 0, 2]
-    assert statistics.sah_cost == pytest.approx(1 + 1, abs=1e-4)
-    assert statistics.overlap == pytest.approx(0, abs=1e-4)
     assert statistics.nodes == 1
+    assert statistics.sah_cost == pytest.approx(1 + 1, abs=1e-4)  # each leaf has half the area
+    assert statistics.overlap == pytest.approx(0, abs=1e-4)
 
 
 def test_statistics_of_boxes_that_overlap():
-    # two equal crowds of four in the same place: both leaves fill the root, and have all of it in common
-    vertices = np.concatenate([TRIANGLE + [0, 0, z] for z in (0, 1, 0, 1, 0, 1, 0, 1)])
-    statistics = bw.Mesh(vertices, np.arange(24).reshape(-1, 3)).build("linear").statistics()
-    assert statistics.leaf_sizes.tolist() == [0, 0, 0, 0, 2]
-    flat = statistics.sah_cost == pytest.approx(1 + 2 * 0.2, abs=1e-3)
-    whole = statistics.sah_cost == pytest.approx(1 + 2, abs=1e-3)
-    assert flat or whole
-    assert statistics.overlap == pytest.approx(1.0 if whole else 0.0, abs=1e-3)
+    tree = two_squares().build("sweep").tree
+    nodes = tree.nodes.copy()
+    lower, upper = nodes[:24].reshape(3, 8), nodes[24:48].reshape(3, 8)
+    lower[0, 1], upper[0, 1] = lower[0, :2].min(), upper[0, :2].max()  # as wide as both
+    statistics = dataclasses.replace(tree, nodes=nodes).statistics()
+    assert statistics.sah_cost == pytest.approx(1 + 1.5, abs=1e-4)
+    assert statistics.overlap == pytest.approx(0.5, abs=1e-4)
+    lower[:, 0], upper[:, 0] = lower[:, 1], upper[:, 1]
+    statistics = dataclasses.replace(tree, nodes=nodes).statistics()
+    assert statistics.sah_cost == pytest.approx(1 + 2, abs=1e-4)
+    assert statistics.overlap == pytest.approx(1, abs=1e-4)
 
 
 def test_statistics_of_nothing():
     statistics = bw.Mesh(np.zeros((3, 3)), [[0, 1, 2]]).statistics()
     assert (statistics.nodes, statistics.leaves, statistics.blocks, statistics.depth) == (1, 0, 0, 1)
     assert (statistics.triangles, statistics.degenerate) == (0, 1)
-    assert (statistics.sah_cost, statistics.overlap) == (1, 0)
+    assert (statistics.sah_cost, statistics.overlap) == (0, 0)
     assert statistics.leaf_sizes.tolist() == [0]
     assert math.isnan(statistics.bytes_per_triangle)
 
@@ -97,9 +102,9 @@ def test_statistics_can_be_read_by_people_and_machines():
 # Validation
 
 
-def tree_and_arrays(n=200, dtype=np.float32):
+def tree_and_arrays(kind="uniform", dtype=np.float32):
     """A tree of some levels, and a writable copy of each of its arrays."""
-    mesh = soup_mesh("uniform", 4, some(n, 60), dtype)
+    mesh = soup_mesh(kind, 4, 200, dtype)
     tree = mesh.build(leaf_size=6).tree
     arrays = {name: np.array(getattr(tree, name)) for name in ("nodes", "blocks", "ids", "frame")}
     return mesh, tree, arrays
@@ -203,7 +208,7 @@ def box_outside_of_the_tree(arrays):
 
 @breaks("a child of node . has no valid box")
 def child_without_box(arrays):
-    lower, upper, codes, _, _ = parts(arrays)
+    lower, _, codes, _, _ = parts(arrays)
     node, slot = np.argwhere(lower[:, 0] == np.inf)[0]
     codes[node, slot] = 1
 
@@ -235,7 +240,6 @@ def inner_children(arrays):
 
 @breaks("a child of node 0 is no later node")
 def child_beyond_all(arrays):
-    node, slot = inner_children(arrays)[-1]
     node, slot = inner_children(arrays)[0]
     parts(arrays)[2][node, slot] = 10**6
 
@@ -333,20 +337,21 @@ def triangle_in_two_places(arrays):
 @breaks("a child of node . reaches beyond its own box")
 def box_smaller_than_its_children(arrays):
     node, slot = inner_children(arrays)[0]
-    below = parts(arrays)[2][node, slot]
-    parts(arrays)[0][below, 1, :2] -= 0.25
+    lower, _, codes, _, _ = parts(arrays)
+    below = codes[node, slot]
+    lower[below, 1, np.flatnonzero(lower[below, 1] < np.inf)[-1]] = -1.9  # the largest child, so that order stays
 
 
 @breaks("a leaf of node . does not hold its triangles")
 def triangle_outside_of_its_box(arrays):
     corners = parts(arrays)[3]
-    corners[4, 0, 0] = corners[4, 0, 0] + arrays["frame"][FRAME_SCALE] * 0.75
+    corners[4, 0, 0] += 2
 
 
 @pytest.mark.parametrize("way", BREAKS)
 def test_every_broken_invariant_is_named(way):
     function, message = BREAKS[way]
-    _, tree, arrays = tree_and_arrays()
+    _, tree, arrays = tree_and_arrays("duplicates" if way == "hole_in_a_leaf" else "uniform")
     tree.validate()
     function(arrays)
     broken = dataclasses.replace(tree, **arrays)
@@ -374,7 +379,7 @@ def test_no_change_of_a_bit_of_a_box_or_code_goes_unnoticed_or_crashes(dtype):
 
 
 def test_validation_against_the_mesh():
-    mesh, tree, arrays = tree_and_arrays()
+    mesh, tree, _ = tree_and_arrays()
     vertices, faces = mesh.vertices, mesh.faces
     validate_mesh(tree, vertices, faces)
     with pytest.raises(ValueError, match="blocks are float32, and vertices float64"):

@@ -1,6 +1,7 @@
-"""Every crossing of each ray with the surface, sorted by t and id: by the rule of `hit_count`, which asks first.
+"""Every crossing of each ray with the surface, sorted by t and id, by the rule of `hit_count`.
 
-Counting before writing costs a second walk, but every hit goes straight to its place, however many there are.
+Rays are in flight together, so their hits come in any order: a chunk of rays writes them down as they come, and
+then brings each to its ray's place. A chunk that has more hits than it has room for is cast again with enough.
 """
 
 from __future__ import annotations
@@ -9,18 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import inline
+from .._jit import inline, kernel
 from .flight import KEPT, RAY, accept, fly, half_open, land
-from .hit_count import hit_count
 from .ray_batch import run
+
+ROOM = 3
+"""Hits per ray that a chunk has room for at first."""
 
 
 class AllHits(NamedTuple):
-    splits: np.ndarray  # (n + 1,) int64: where the hits of each ray go
-    ray_ids: np.ndarray  # (m,) int64
-    t_hit: np.ndarray  # (m,)
-    primitive_ids: np.ndarray  # (m,) int64
-    uvs: np.ndarray  # (m, 2)
+    numbers: np.ndarray  # (n,) int64: hits of each ray
+    used: np.ndarray  # (1,) int64: hits of the chunk, those without room among them
+    ray_ids: np.ndarray  # (room,) int64
+    t_hit: np.ndarray  # (room,)
+    primitive_ids: np.ndarray  # (room,) int64
+    uvs: np.ndarray  # (room, 2)
 
 
 @half_open.implemented_for(AllHits)
@@ -31,56 +35,91 @@ def _(question):
 @accept.implemented_for(AllHits)
 def _(question, flight, base, ids, place, t, crossing, lane):
     flight.places[base + KEPT] += 1
-    row = question.splits[flight.places[base + RAY]] + flight.places[base + KEPT]
-    question.ray_ids[row] = flight.places[base + RAY]
-    question.t_hit[row] = t
-    question.primitive_ids[row] = ids[place]
-    question.uvs[row, 0] = crossing[8 + lane] / crossing[16 + lane]
-    question.uvs[row, 1] = crossing[12 + lane] / crossing[16 + lane]
+    row = question.used[0]
+    question.used[0] = row + 1
+    if row < question.t_hit.shape[0]:
+        question.ray_ids[row] = flight.places[base + RAY]
+        question.t_hit[row] = t
+        question.primitive_ids[row] = ids[place]
+        question.uvs[row, 0] = crossing[8 + lane] / crossing[16 + lane]
+        question.uvs[row, 1] = crossing[12 + lane] / crossing[16 + lane]
     return False
 
 
 @land.implemented_for(AllHits)
 def _(question, flight, base, ids, r):
-    sort_hits(question, question.splits[r], question.splits[r + 1])
+    question.numbers[r] = flight.places[base + KEPT] + 1
+
+
+@kernel
+def arrange(hits, begin, splits, t_hit, primitive_ids, uvs):
+    """Copy the hits of a chunk to their rays' places, and sort those of each ray."""
+    free = splits.copy()
+    for row in range(hits.used[0]):
+        ray = hits.ray_ids[row] - begin
+        place = free[ray]
+        free[ray] = place + 1
+        t_hit[place], primitive_ids[place] = hits.t_hit[row], hits.primitive_ids[row]
+        uvs[place, 0], uvs[place, 1] = hits.uvs[row, 0], hits.uvs[row, 1]
+    for ray in range(splits.shape[0] - 1):
+        sort_hits(t_hit, primitive_ids, uvs, splits[ray], splits[ray + 1])
 
 
 @inline
-def sort_hits(hits, first, last):
+def sort_hits(t_hit, primitive_ids, uvs, first, last):
     """By t, then by id: Shell's method, quick for the few hits of most rays and never slow for many."""
     gap = 1
     while gap < (last - first) // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(first + gap, last):
-            t, face, u, v = hits.t_hit[i], hits.primitive_ids[i], hits.uvs[i, 0], hits.uvs[i, 1]
+            t, face, u, v = t_hit[i], primitive_ids[i], uvs[i, 0], uvs[i, 1]
             j = i
             while j >= first + gap:
-                before = hits.t_hit[j - gap]
-                if before < t or (before == t and hits.primitive_ids[j - gap] < face):
+                before = t_hit[j - gap]
+                if before < t or (before == t and primitive_ids[j - gap] < face):
                     break
-                hits.t_hit[j], hits.primitive_ids[j] = before, hits.primitive_ids[j - gap]
-                hits.uvs[j, 0], hits.uvs[j, 1] = hits.uvs[j - gap, 0], hits.uvs[j - gap, 1]
+                t_hit[j], primitive_ids[j] = before, primitive_ids[j - gap]
+                uvs[j, 0], uvs[j, 1] = uvs[j - gap, 0], uvs[j - gap, 1]
                 j -= gap
-            hits.t_hit[j], hits.primitive_ids[j], hits.uvs[j, 0], hits.uvs[j, 1] = t, face, u, v
+            t_hit[j], primitive_ids[j], uvs[j, 0], uvs[j, 1] = t, face, u, v
         gap //= 3
 
 
-def all_hits(tree, rays, *, cull=None, threads=None, progress=None, counters=None) -> tuple[np.ndarray, ...]:
+def all_hits(
+    tree, rays, *, cull=None, threads=None, progress=None, counters=None
+) -> tuple[np.ndarray, ...]:  # fmt: skip
     """Splits (n + 1,), ray ids (m,), t_hit (m,), primitive_ids (m,) and uvs (m, 2) of all hits, by ray, t and id."""
     count, dtype = len(rays.origins), rays.origins.dtype
-    numbers = hit_count(tree, rays, cull=cull, threads=threads, progress=_half(progress, 0), counters=counters)
-    splits = np.zeros(count + 1, np.int64)
-    np.cumsum(numbers, out=splits[1:])
-    total = int(splits[-1])
-    ray_ids, primitive_ids = np.empty(total, np.int64), np.empty(total, np.int64)
-    question = AllHits(splits, ray_ids, np.empty(total, dtype), primitive_ids, np.empty((total, 2), dtype))
-    run(fly, question, tree, rays, cull, threads, _half(progress, 1), None)
-    return tuple(question)
+    numbers = np.zeros(count, np.int64)
+    parts = {}
+    per_ray = ROOM
 
+    def question(room):
+        empty = (np.empty(room, np.int64), np.empty(room, dtype), np.empty(room, np.int64), np.empty((room, 2), dtype))
+        return AllHits(numbers, np.zeros(1, np.int64), *empty)
 
-def _half(progress, which):
-    """Reports each of the two walks as half of the work."""
-    if progress is None:
-        return None
-    return lambda done, total: progress((done + which * total) // 2, total)
+    def cast(_question, *arguments):
+        nonlocal per_ray
+        *others, counts, begin, end = arguments
+        room = per_ray * (end - begin)
+        hits = question(room)
+        fly(hits, *others, counts, begin, end)
+        used = int(hits.used[0])
+        if used > room:
+            hits = question(used)
+            fly(hits, *others, None, begin, end)
+            per_ray = max(per_ray, -(-used // (end - begin)))  # for the chunks to come
+        splits = np.concatenate([[0], np.cumsum(numbers[begin:end])])
+        arranged = np.empty(used, dtype), np.empty(used, np.int64), np.empty((used, 2), dtype)
+        arrange(hits, begin, splits, *arranged)
+        parts[begin] = arranged
+
+    run(cast, None, tree, rays, cull, threads, progress, counters)
+    nothing = np.empty(0, dtype), np.empty(0, np.int64), np.empty((0, 2), dtype)
+    chunks = [parts[begin] for begin in sorted(parts)] or [nothing]
+    t_hit, primitive_ids, uvs = (np.concatenate(arrays) for arrays in zip(*chunks, strict=True))
+    splits = np.concatenate([[0], np.cumsum(numbers)])
+    if counters is not None:
+        counters.add(hits=len(t_hit))
+    return splits, np.repeat(np.arange(count), numbers), t_hit, primitive_ids, uvs
