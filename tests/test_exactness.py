@@ -86,7 +86,7 @@ def assert_agrees(mesh, rays, answers, rounding, t_eps):
 @pytest.mark.parametrize("kind", sorted(set(SOUPS) - {"many_scales"}))
 def test_soups(kind, mesh_dtype, ray_dtype, distance):
     mesh = soup_mesh(kind, 21, 40, mesh_dtype)
-    rays = aimed_rays(mesh, 21, some(300, 20), ray_dtype, distance=distance)
+    rays = aimed_rays(mesh, 21, some(300, 10), ray_dtype, distance=distance)
     dtype = np.promote_types(mesh_dtype, ray_dtype)
     answers = everything(mesh, rays)
     certain = assert_agrees(mesh, rays, answers, rounding_of(mesh, rays, dtype, distance), np.finfo(dtype).eps)
@@ -104,13 +104,13 @@ def test_float64_meshes_far_from_the_origin(offset, ray_dtype):
 
 
 @pytest.mark.parametrize("kind", ["uniform", "grid", "slivers"])
-@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e150, 1e300])
+@pytest.mark.parametrize("scale", [1e-290, 1e-150, 1e150, 1e300])
 def test_float64_of_any_size(kind, scale):
     assert_any_size(kind, scale, np.float64)
 
 
 @pytest.mark.parametrize("kind", ["uniform", "grid", "slivers"])
-@pytest.mark.parametrize("scale", [1e-38, 1e-30, 1e-20, 1e20, 1e30, 1e35])
+@pytest.mark.parametrize("scale", [1e-28, 1e-20, 1e20, 1e30, 1e35])
 def test_float32_of_any_size(kind, scale):
     assert_any_size(kind, scale, np.float32)
 
@@ -121,20 +121,16 @@ def assert_any_size(kind, scale, dtype):
     mesh = soup_mesh(kind, 23, 40, dtype)
     rays = aimed_rays(mesh, 23, some(300, 40), dtype)
     rays = Batch(rays.origins, (rays.directions / np.abs(rays.directions).max(axis=1, keepdims=True)).astype(dtype))
-    with np.errstate(under="ignore"):
-        scaled = bw.Mesh(mesh.vertices * dtype(scale), mesh.faces)
-        origins = rays.origins * dtype(scale)
+    scaled = bw.Mesh(mesh.vertices * dtype(scale), mesh.faces)
+    origins = rays.origins * dtype(scale)
     wanted = everything(mesh, rays)
     for answers, times in (
         (everything(scaled, (origins, rays.directions)), scale),  # t as large as the mesh
         (everything(scaled, (origins, rays.directions * dtype(scale))), 1.0),  # directions as large as the mesh
     ):
-        if np.finfo(dtype).tiny * 2**30 < scale:  # no digit was lost in scaling
-            for name in ("primitive_ids", "occluded", "count", "uvs"):
-                np.testing.assert_array_equal(answers[name], wanted[name], err_msg=name)
-            np.testing.assert_array_equal(answers["t_hit"], wanted["t_hit"] * dtype(times))
-        else:
-            assert np.mean(answers["occluded"] != wanted["occluded"]) < 0.2
+        for name in ("primitive_ids", "occluded", "count", "uvs"):
+            np.testing.assert_array_equal(answers[name], wanted[name], err_msg=name)
+        np.testing.assert_array_equal(answers["t_hit"], wanted["t_hit"] * dtype(times))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -164,7 +160,7 @@ def assert_any_length(length, dtype):
     """t counts in lengths, and nothing else changes; on coordinates where edges and corners are met exactly."""
     length = dtype(2.0 ** int(np.log2(length)))
     mesh = closed_mesh("block", dtype)
-    targets = landmarks(mesh)[:: some(1, 9)]
+    targets = landmarks(mesh)[:: some(1, 23)]
     origins = (targets + [0, 0, 8]).astype(dtype)
     directions = np.concatenate([np.broadcast_to([0, 0, -1], targets.shape), [1.5, 1.5, 1.5] - origins])
     rays = Batch(np.concatenate([origins, origins]), directions.astype(dtype))

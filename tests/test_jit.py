@@ -1,4 +1,4 @@
-"""The cache of compiled kernels, in copies of the package with a small kernel more, each run in a process of its own."""
+"""The cache of compiled kernels, in copies of the package with a small kernel more, each run in its own process."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ class Install:
         self.folder = folder
         self.package = folder / "boxwood"
         self.cache = folder / "cache"
-        shutil.copytree(Path(boxwood.__file__).parent, self.package, ignore=shutil.ignore_patterns("__pycache__", "*.nb?"))
+        compiled = shutil.ignore_patterns("__pycache__", "*.nb?")
+        shutil.copytree(Path(boxwood.__file__).parent, self.package, ignore=compiled)
         (self.package / "probe.py").write_text(PROBE)
         self.change(10)
 

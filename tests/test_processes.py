@@ -60,8 +60,8 @@ def in_python(script, **environment):
 
 @small
 def test_threads_that_race_to_build_the_same_mesh():
-    for seed in range(some(10, 2)):
-        mesh = soup_mesh("uniform", seed, 100, np.float32)
+    for seed in range(some(10, 1)):
+        mesh = soup_mesh("uniform", seed, some(100, 30), np.float32)
         rays = aimed_rays(mesh, seed, some(2000, 20), np.float32)
         wanted = everything(bw.Mesh(mesh.vertices, mesh.faces).build(threads=1), rays)
         trees = []
@@ -77,8 +77,8 @@ def test_threads_that_race_to_build_the_same_mesh():
 
 @small
 def test_threads_on_meshes_of_their_own_and_rebuilding():
-    meshes = [soup_mesh("slivers", seed, 150, np.float64) for seed in range(3)]
-    rays = [aimed_rays(mesh, seed, some(1500, 20), np.float64) for seed, mesh in enumerate(meshes)]
+    meshes = [soup_mesh("slivers", seed, some(150, 20), np.float64) for seed in range(3)]
+    rays = [aimed_rays(mesh, seed, some(1500, 10), np.float64) for seed, mesh in enumerate(meshes)]
     wanted = [everything(mesh, batch) for mesh, batch in zip(meshes, rays, strict=True)]
 
     def ask(i):
@@ -139,7 +139,7 @@ def test_a_forked_child_answers_with_the_parent_s_tree():
         children = [context.Process(target=lambda: answers.put(everything(used, rays))) for _ in range(2)]  # noqa: B023
         for child in children:
             child.start()
-        for child in children:
+        for _ in children:
             assert_same(wanted, answers.get())
         for child in children:
             child.join(60)

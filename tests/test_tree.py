@@ -181,7 +181,7 @@ def negative_scale(arrays):
     arrays["frame"][FRAME_SCALE] = -0.5
 
 
-@breaks("depth 1e\\+300 is not one of 1 to 60 levels")
+@breaks("depth 1e\\+300 is not one of 1 to 96 levels")
 def endless_depth(arrays):
     arrays["frame"][FRAME_DEPTH] = 1e300
 

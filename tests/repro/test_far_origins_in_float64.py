@@ -1,5 +1,5 @@
-"""An origin very far away was moved near the mesh by a rounded step, which put the ray aside by as much as the last digit
-of the origin, although a ray along a diagonal from there passes exactly where one would think."""
+"""An origin very far away was moved near the mesh by a rounded step, which put the ray aside by as much as the last
+digit of the origin, although a ray along a diagonal from there passes exactly where one would think."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def test_a_ray_through_a_known_point(steps):
     hit = mesh.raycast(origin, direction)
     assert hit.hit
     t = (-4 - origin.astype(np.longdouble)[0]) / np.longdouble(direction[0])
-    place = [float(o + t * d) for o, d in zip(origin.astype(np.longdouble), direction.astype(np.longdouble), strict=True)]
+    exactly = origin.astype(np.longdouble), direction.astype(np.longdouble)
+    place = [float(o + t * d) for o, d in zip(*exactly, strict=True)]
     assert np.abs(np.array(exact) - point).max() < 1e-2
     np.testing.assert_allclose(hit.points, place, rtol=0, atol=1e-14 + 2e-19 * steps)

@@ -78,16 +78,6 @@ def half_of(count):
     return (blocks + 1) // 2 * BLOCK_SIZE if blocks > 1 else count // 2
 
 
-@inline
-def levels_of(count):
-    """How deep a tree by halves over so many records can be."""
-    levels = 0
-    while count > 1:
-        count = (count + 1) // 2
-        levels += 1
-    return levels
-
-
 @kernel
 def build_range(
     builder, scratch, integers, pending, records, ids, nodes, links, costs, order, node, depth, leaf_size, task
@@ -115,7 +105,7 @@ def build_range(
             links[index(place + 3)], links[index(place + 7)] = first, count
             continue
         cut = first
-        if depth < MAX_DEPTH // 2 or depth + levels_of(count) < MAX_DEPTH:
+        if depth < MAX_DEPTH - 32:
             cut = split(builder, records, first, count, scratch, integers)
         if cut == first:
             cut = first + half_of(count)

@@ -19,8 +19,8 @@ from ..layout import BLOCK_SIZE, RECORD_FLOATS
 
 f4 = np.float32
 
-MAX_DEPTH = 60
-"""Levels of nodes. Ranges of primitives that come near it are halved by count, which always ends in time."""
+MAX_DEPTH = 96
+"""Levels of nodes. From 32 levels before it on, ranges of primitives are halved by count, which always ends in time."""
 
 TRAVERSE_COST = f4(1.0)
 """Cost of visiting a wide node, in units of testing one block of triangles (SAH)."""
