@@ -75,15 +75,16 @@ def assert_answers_agree(answers):
     distance=st.sampled_from(DISTANCES),
     offset=st.sampled_from([0.0, 0.0, 1e3, 1e6]),
     scale=st.sampled_from([1.0, 1.0, 1e-30, 1e25]),
+    cull=st.sampled_from([None, None, "back", "front"]),
 )
-def test_no_tree_changes_an_answer(soup, dtypes, distance, offset, scale):
+def test_no_tree_changes_an_answer(soup, dtypes, distance, offset, scale, cull):
     mesh = soup_mesh(*soup, dtypes[0], scale=scale, offset=offset * scale)
     rays = aimed_rays(mesh, soup[1], some(200, 25), dtypes[1], distance=distance)
-    wanted = everything(with_open_boxes(mesh), rays)
+    wanted = everything(with_open_boxes(mesh), rays, cull=cull)
     assert_answers_agree(wanted)
     for name, tree in trees_of(mesh):
         try:
-            assert_same(wanted, everything(tree, rays))
+            assert_same(wanted, everything(tree, rays, cull=cull))
         except AssertionError as error:
             raise AssertionError(f"{name}: {error}") from error
 

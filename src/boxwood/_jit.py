@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import pathlib
+import re
 import warnings
 
 import numba
@@ -42,7 +43,7 @@ class _CacheFile(IndexDataCacheFile):
 
     def __init__(self, cache_path, filename_base, digest):
         super().__init__(cache_path, f"{filename_base}.{digest}", digest)
-        self._older = f"{filename_base}.*"
+        self._older = re.sub(r"-\d+\.", "-*.", filename_base) + ".*"  # wherever in its file the function stood
 
     def load(self, key):
         try:

@@ -6,7 +6,7 @@ every box lies within [-1, 1] (`geometry.ray`). Bounds are float32, rounded outw
 Binary tree, what builders make. One flat float32 array, eight numbers (32 bytes) a node, siblings adjacent:
 
     0..2  minus the lower corner     3  first child, or first record of a leaf   (int32)
-    4..6  the upper corner           7  0 for an inner node, else how many records   (int32)
+    4..6  the upper corner           7  how many records a leaf has; 0 or less: an inner node   (int32)
 
 With the lower corner negated, one `maximum` merges two boxes. A record is what builders sort: the same eight
 numbers, with the primitive's id in 3 and nothing in 7. The root is node 0; node 1 is never used.

@@ -25,6 +25,7 @@ from .query.hit_count import hit_count
 from .results import AllHits, Counters, Hits
 from .tree.statistics import Statistics
 from .tree.triangle_tree import TriangleTree
+from .tree.validate import validate_links
 
 Progress: TypeAlias = Callable[[int, int], object]
 Cull: TypeAlias = Literal["back", "front"] | None
@@ -196,8 +197,10 @@ class Mesh:
                     build_seconds=float(told["build_seconds"]),
                     degenerate=int(told["degenerate"]),
                 )
-                tree.validate()
-                if tree.blocks.dtype != mesh.dtype or (len(tree.ids) and tree.ids.max() >= len(mesh)):
+                # The checksum tells that the file is what was saved; this, that no walk can leave the arrays.
+                validate_links(tree)
+                ids = tree.ids if len(tree.ids) else np.full(1, -1)
+                if tree.blocks.dtype != mesh.dtype or ids.min() < -1 or ids.max() >= len(mesh):
                     raise ValueError("its tree belongs to another mesh")
                 mesh._tree = tree
         except (KeyError, ValueError) as reason:

@@ -1,5 +1,5 @@
-"""Ctrl-C while the main thread was compiling, or loading what was compiled, left LLVM's lock held for ever: helpers that
-waited for it never ended, and the batch waited for the helpers. Only the main thread gets Ctrl-C, so another one must
+"""Ctrl-C while the main thread was compiling, or loading what was compiled, left LLVM's lock held for ever: helpers
+that waited for it never ended, and the batch waited for the helpers. Only the main thread gets Ctrl-C, so another one must
 do that work."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Cuts each range in the middle of the longest axis of its centroids' bounds (Kay, Kajiya 1986): quick, and good where
-triangles are evenly spread.
+"""Cuts each range in the middle of the longest axis of its centroids' bounds: quick, and good where triangles lie
+evenly spread.
 """
 
 from __future__ import annotations

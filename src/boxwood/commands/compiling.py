@@ -39,9 +39,9 @@ def a_ray(dtype: str) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.array([[0.2, 0.2, -1.0]], dtype), np.array([[0.0, 0.0, 1.0]], dtype)
 
 
-def builders(dtype: str) -> list[Task]:
-    """A task for each builder, for meshes of that dtype."""
-    return [(f"build {name}, {dtype}", partial(small_mesh(dtype).build, name)) for name in BUILDERS]
+def builders(dtype: str, names: Sequence[str | None] = (None,)) -> list[Task]:
+    """A task for each of these builders, for meshes of that dtype; None is the default one."""
+    return [(f"build {name or ''}, {dtype}", partial(small_mesh(dtype).build, name)) for name in names]
 
 
 def questions(mesh_dtype: str, ray_dtype: str, names: Sequence[str]) -> list[Task]:
@@ -84,7 +84,8 @@ def everything() -> list[Task]:
     asked = ("raycast", "occluded", "raycast_all", "count_hits")
     tasks: list[Task] = []
     for dtype in ("float32", "float64"):
-        tasks += [*builders(dtype), *questions(dtype, dtype, asked), *counting(dtype, *asked), *checking(dtype)]
+        tasks += [*builders(dtype, BUILDERS), *questions(dtype, dtype, asked)]
+        tasks += [*counting(dtype, *asked), *checking(dtype)]
         tasks += pictures(dtype, tuple(MODES), ambient=True)
     return [*tasks, *questions("float32", "float64", asked)]
 

@@ -35,7 +35,7 @@ def demo(
     """See it work: a picture, a check against brute force, and how fast it was."""
     output_folder.mkdir(parents=True, exist_ok=True)
     path = output_folder / PICTURE
-    tasks = [*builders("float32")[:1], *questions("float32", "float32", ("raycast", "occluded"))]
+    tasks = [*builders("float32"), *questions("float32", "float32", ("raycast", "occluded"))]
     tasks += [*counting("float32", "raycast", "occluded"), *checking("float32")]
     tasks += pictures("float32", ["shaded"], ambient=True)
     compiled = compile_all(tasks)

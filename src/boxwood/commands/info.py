@@ -23,7 +23,7 @@ def info(
 ) -> None:
     """Tell what is in a file, and what the tree over it is like."""
     whole = read(mesh, dtype)
-    compile_all(builders(dtype)[:1])  # not to be taken for the time to build
+    compile_all(builders(dtype))  # not to be taken for the time to build
     with bar("building") as progress:
         whole.build(progress=progress)
     found: dict[str, Any] = {"file": str(mesh), **facts(whole), "tree": tree_facts(whole)}

@@ -57,7 +57,7 @@ def rays(
     question = asked[0] if asked else "closest"
     whole = read(mesh, dtype)
     given = with_range(read_rays(rays_file, dtype), t_min, t_max)
-    compile_all([*builders(dtype)[:1], *counting(dtype, QUESTIONS[question])])
+    compile_all([*builders(dtype), *counting(dtype, QUESTIONS[question])])
     with bar("building") as progress:
         whole.build(threads=threads, progress=progress)
     counters = Counters()

@@ -53,7 +53,7 @@ def render_command(
     writable(path)
     whole = read(mesh, dtype)
     view = view_of(whole, mode, width / height, camera, eye, target, up)
-    compile_all([*builders(dtype)[:1], *pictures(dtype, [mode], ambient=ambient)])
+    compile_all([*builders(dtype), *pictures(dtype, [mode], ambient=ambient)])
     with bar("rendering") as progress:
         picture = render(
             whole, width, height, view, mode, shadows=shadows, ambient=ambient, samples=samples,  # type: ignore[arg-type]

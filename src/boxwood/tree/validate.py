@@ -26,14 +26,20 @@ FARTHEST = 2.001
 
 def validate(tree):
     """Check a `TriangleTree`: sizes, frame, children, order, depth, blocks and boxes."""
+    lower, upper, codes, there = validate_links(tree)
+    check_blocks(tree, codes[there & (codes < 0)])
+    check_boxes(tree, lower, upper, codes, there)
+
+
+def validate_links(tree) -> tuple[np.ndarray, ...]:
+    """Check only what keeps a walk inside of the arrays; the children of all nodes, and which are there."""
     check_arrays(tree)
     lower, upper, codes = children_of(tree)
     there = lower[:, 0] <= upper[:, 0]
     check_children(lower, upper, codes, there)
     levels = check_structure(tree, codes, there)
     require(len(levels) <= tree.depth, f"the tree has {len(levels)} levels, and records {tree.depth}")
-    check_blocks(tree, codes[there & (codes < 0)])
-    check_boxes(tree, lower, upper, codes, there)
+    return lower, upper, codes, there
 
 
 def require(good, message, names=None):
