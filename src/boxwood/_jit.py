@@ -12,6 +12,7 @@ import functools
 import hashlib
 import pathlib
 import re
+import threading
 import warnings
 
 import numba
@@ -96,11 +97,42 @@ apart = numba.njit(**_CALLED_BY_KERNELS)
 """Likewise for what kernels call seldom: the compiler may leave it out of their loops."""
 
 
+def _apart_from_ctrl_c(work):
+    """Have the work done by a thread that Ctrl-C does not reach, and wait for it.
+
+    An exception in the middle of LLVM would leave its lock held for ever. Interrupted, the work goes on to its end
+    in the background, and what it compiled is there at the next call.
+    """
+
+    @functools.wraps(work)
+    def elsewhere(*arguments, **keywords):
+        if threading.current_thread() is not threading.main_thread():
+            return work(*arguments, **keywords)
+        outcome = []
+
+        def attempt():
+            try:
+                outcome.append((work(*arguments, **keywords), None))
+            except BaseException as error:  # raised where it was asked for
+                outcome.append((None, error))
+
+        helper = threading.Thread(target=attempt)
+        helper.start()
+        helper.join()
+        result, error = outcome[0]
+        if error is not None:
+            raise error
+        return result
+
+    return elsewhere
+
+
 def kernel(function):
     """Compile an entry that Python calls, and keep the machine code on disk."""
     compiled = numba.njit(**_OPTIONS)(function)
     if INTERPRETED:
         return compiled
+    compiled._compile_for_args = _apart_from_ctrl_c(compiled._compile_for_args)
     try:
         compiled.enable_caching()
     except RuntimeError as reason:  # no place on disk can be written

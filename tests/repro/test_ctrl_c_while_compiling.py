@@ -1,6 +1,6 @@
 """Ctrl-C while the main thread was compiling, or loading what was compiled, left LLVM's lock held for ever: helpers
-that waited for it never ended, and the batch waited for the helpers. Only the main thread gets Ctrl-C, so another one must
-do that work."""
+that waited for it never ended, and the batch waited for the helpers. Only the main thread gets Ctrl-C, so another
+one must do that work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ print(len(taken) > 0, sum(taken))
 """
 
 
-@pytest.mark.xfail(reason="kernels are compiled and loaded on the thread that calls them", strict=True)
 @pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 def test_the_main_thread_leaves_llvm_to_others():
     path = os.pathsep.join([str(Path(bw.__file__).parents[1]), str(Path(__file__).parents[1])])

@@ -36,13 +36,15 @@ def first_bad_ray(origins, directions, t_min, t_max, begin, end):
 def run(cast, question, tree, rays, cull, threads, progress, counters):
     """Have a kernel answer the question for all rays, chunk by chunk, each checked before it is cast."""
     sides = SIDES[one_of("cull", cull, tuple(SIDES))]
+    t_max = np.minimum(rays.t_max, np.finfo(rays.t_max.dtype).max)  # a t beyond the numbers is no hit
+    t_max.flags.writeable = False
 
     def work(begin, end):
         bad = first_bad_ray(rays.origins, rays.directions, rays.t_min, rays.t_max, begin, end)
         if bad >= 0:
             raise_bad_ray(rays, bad)
         counts = None if counters is None else np.zeros(2, np.int64)
-        cast(question, *tree.arrays, *rays[:4], sides, counts, begin, end)
+        cast(question, *tree.arrays, *rays[:3], t_max, sides, counts, begin, end)
         if counters is not None:
             counters.add(queries=end - begin, boxes_tested=counts[0], primitives_tested=counts[1])
 
