@@ -37,18 +37,8 @@ GRAIN = 16384
 def write_range(plan, count, node, block, binary, links, order, vertices, faces, scale, nodes, codes, blocks, ids):
     """Write planned nodes and the blocks of their leaves, from index `node` and `block` on."""
     for row in range(0, count * ROW, ROW):
-        # Faces and vertices lie anywhere in memory: a third of the time is saved by asking for them two rows ahead.
         if row + 2 * ROW < count * ROW:
-            for child in range(row + 2 * ROW, row + 2 * ROW + 8):
-                first, last = leaf_of(plan, child, links)
-                for i in range(first, last):
-                    prefetch(faces, np.intp(order[index(i)]) * 3)
-            for child in range(row + ROW, row + ROW + 8):
-                first, last = leaf_of(plan, child, links)
-                for i in range(first, last):
-                    for corner in range(3):
-                        prefetch(vertices, np.intp(faces[index(np.intp(order[index(i)]) * 3 + corner)]) * 3)
-
+            ask_ahead(plan, row + ROW, links, order, vertices, faces)
         place = (node + row // ROW) * NODE_FLOATS
         for i in range(8):
             child, code = np.intp(plan[index(row + i)]) * RECORD_FLOATS, np.intp(plan[index(row + 8 + i)])
@@ -67,13 +57,22 @@ def write_range(plan, count, node, block, binary, links, order, vertices, faces,
 
 
 @inline
-def leaf_of(plan, child, links):
-    """The first and last + 1 of the primitives of a planned child; none when it is no leaf of the binary tree."""
-    if plan[index(child + 8)] >= 0:
-        return np.intp(0), np.intp(0)
-    place = np.intp(plan[index(child)]) * RECORD_FLOATS
-    first = np.intp(links[index(place + 3)])
-    return first, first + np.intp(links[index(place + 7)])
+def ask_ahead(plan, row, links, order, vertices, faces):
+    """Have the vertices for the leaves of this row brought into the cache, and the faces for those of the next.
+
+    They lie anywhere in memory; this saves a third of the time.
+    """
+    for child in range(row, row + ROW + 8):
+        if plan[index(child + 8)] < 0 and child % ROW < 8:
+            place = np.intp(plan[index(child)]) * RECORD_FLOATS
+            first = np.intp(links[index(place + 3)])
+            for i in range(first, first + links[index(place + 7)]):
+                face = 3 * np.intp(order[index(i)])
+                if child < row + 8:
+                    for corner in range(face, face + 3):
+                        prefetch(vertices, 3 * np.intp(faces[index(corner)]))
+                else:
+                    prefetch(faces, face)
 
 
 @inline
