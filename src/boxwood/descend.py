@@ -12,15 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import generic, inline
-from ._keys import sorted_keys, splat_int8
-from ._simd import count_bits, less, load8, splat8, store
+from ._simd import count_bits, less, load8, sorted_keys, splat8, splat_int8, store
 from .layout import BLOCK_SIZE, CHILDREN, NODE_FLOATS
 
 f4 = np.float32
 
 
 class Stack(NamedTuple):
-    """Places still to visit: a key (`_keys.sorted_keys`: the least value there, and which child) and the parent.
+    """Places still to visit: a key (`_simd.sorted_keys`: the least value there, and which child) and the parent.
 
     A walk owns a part of it. Its first place stays free: an empty stack has its top there.
     """

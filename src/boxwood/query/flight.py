@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import generic, inline, kernel
-from .._keys import key_bound
-from .._simd import first_bit, prefetch
+from .._simd import first_bit, key_bound, prefetch
 from ..descend import Stack, code_at, count_primitives, expand, stack_size
 from ..geometry.ray import Ray, Shear, frame_of, high_of, limit_of, low_of, make_ready
 from ..geometry.ray_box import BoxRay

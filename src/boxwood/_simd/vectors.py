@@ -17,7 +17,7 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from ._jit import BOUNDS_CHECKED, INTERPRETED, inline
+from .._jit import BOUNDS_CHECKED, INTERPRETED, inline
 
 _INT32 = ir.IntType(32)
 _INT64 = ir.IntType(64)
@@ -56,11 +56,6 @@ def _element(context, builder, array_type, array, index):
     return builder.gep(context.make_array(array_type)(context, builder, array).data, [index])
 
 
-def _vector_type(scalar, lanes):
-    """float32 and float64 lanes as they are; an array of int32 is read as the float32 bits it holds."""
-    return Vector(scalar, lanes)
-
-
 # Loads and stores. Arrays are flat and contiguous; nothing is assumed about their alignment.
 
 
@@ -70,7 +65,7 @@ def _make_load(lanes):
 
     @compiled_or(twin)
     def load(typingctx, array, index):
-        result = _vector_type(array.dtype, lanes)
+        result = Vector(array.dtype, lanes)
 
         def codegen(context, builder, signature, arguments):
             pointer = _element(context, builder, signature.args[0], *arguments)

@@ -10,7 +10,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from ._simd import Vector, compiled_or
+from .vectors import Vector, compiled_or
 
 _INT32 = ir.IntType(32)
 _LANES = np.arange(8, dtype=np.int32)
