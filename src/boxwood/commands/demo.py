@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._arrays import rays
 from ..mesh import Mesh
-from ..query.brute_force import closest_hit_brute_force
+from ..query.brute_force import closest_hit_brute_force, same_hits
 from ..rendering import Camera, render
 from ..results import Counters, Hits
 from ..samples import spot
@@ -107,10 +107,9 @@ def compared(
     some = np.arange(CHECKED) * len(batch[0]) // CHECKED
     few = rays(batch[0][some], batch[1][some], 0.0, np.inf, mesh.dtype)
     began = time.perf_counter()
-    t_hit, ids, uvs = closest_hit_brute_force(mesh.tree, few, threads=threads)
+    answer = closest_hit_brute_force(mesh.tree, few, threads=threads)
     seconds = time.perf_counter() - began
-    same = (t_hit == hits.t_hit[some]) & (ids == hits.primitive_ids[some])
-    same &= (np.nan_to_num(uvs) == np.nan_to_num(hits.uvs[some])).all(axis=1)
+    same = same_hits(answer, (hits.t_hit[some], hits.primitive_ids[some], hits.uvs[some]))
     return {
         "rays": CHECKED,
         "differing": int(np.count_nonzero(~same)),

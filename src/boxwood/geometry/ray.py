@@ -53,12 +53,18 @@ class Shear(NamedTuple):
     slack_y: float
 
 
+class Motion(NamedTuple):
+    """How t and progress in the tree's space belong together, in float64."""
+
+    shift: float  # t of the moved origin, 0.0 for an origin that stayed
+    speed: float  # progress per t
+    offset: float  # progress at t = 0, and what it may be wrong by
+
+
 class Ray(NamedTuple):
     box: BoxRay
     shear: Shear
-    shift: float  # float64: t of the moved origin, 0.0 for an origin that stayed
-    speed: float  # float64: progress in the tree's space per t
-    offset: float  # float64: progress at t = 0, and what it may be wrong by
+    motion: Motion
 
 
 @inline
@@ -160,28 +166,28 @@ def make_ready(frame, origin, direction, t_min, axes):
         abs(axes[6 + kx]) * half,
         abs(axes[6 + ky]) * half,
     )
-    return Ray(box, shear, shift, speed, offset), distance <= NEAR
+    return Ray(box, shear, Motion(shift, speed, offset)), distance <= NEAR
 
 
 @inline
-def limit_of(ray, t):
+def limit_of(motion, t):
     """Progress beyond which nothing within t can lie."""
-    return f4(f8(t) * ray.speed + ray.offset)
+    return f4(f8(t) * motion.speed + motion.offset)
 
 
 @inline
-def low_of(ray, t_min):
+def low_of(motion, t_min):
     """What to compare the t of a moved origin with: never more than t_min."""
-    if ray.shift == 0.0:
+    if motion.shift == 0.0:
         return t_min
-    low = f8(t_min) - ray.shift
-    return number_like(t_min, low - (abs(low) + abs(ray.shift)) * PAD)
+    low = f8(t_min) - motion.shift
+    return number_like(t_min, low - (abs(low) + abs(motion.shift)) * PAD)
 
 
 @inline
-def high_of(ray, t):
+def high_of(motion, t):
     """Likewise for the best t so far: never less."""
-    if ray.shift == 0.0:
+    if motion.shift == 0.0:
         return t
-    high = f8(t) - ray.shift
-    return number_like(t, high + (abs(high) + abs(ray.shift)) * PAD)
+    high = f8(t) - motion.shift
+    return number_like(t, high + (abs(high) + abs(motion.shift)) * PAD)

@@ -172,11 +172,11 @@ def weights_of(shear, blocks, block, lane):
 
 
 @inline
-def settle(ray, blocks, block, lane, sides, in_doubt, half_open, crossing):
+def settle(shear, motion, blocks, block, lane, sides, in_doubt, half_open, crossing):
     """Whether the candidate in that lane is a hit, and its t, final to the last bit."""
     time = crossing[lane]
     if (in_doubt >> np.uint32(lane)) & np.uint32(1):
-        weights, closed, moved, time = weights_of(ray.shear, blocks, block, lane)
+        weights, closed, moved, time = weights_of(shear, blocks, block, lane)
         total = weights[0] + weights[1] + weights[2]
         kept = sides[0] if total > 0.0 else sides[1]
         if kept == 0 or not (moved if half_open else closed):
@@ -185,6 +185,6 @@ def settle(ray, blocks, block, lane, sides, in_doubt, half_open, crossing):
         crossing[8 + lane] = number_like(time, weights[1] / total)
         crossing[12 + lane] = number_like(time, weights[2] / total)
         crossing[16 + lane] = number_like(time, 1.0)
-    if ray.shift != 0.0:
-        time = number_like(time, f8(time) + ray.shift)
+    if motion.shift != 0.0:
+        time = number_like(time, f8(time) + motion.shift)
     return True, time

@@ -86,9 +86,7 @@ def sort_hits(t_hit, primitive_ids, uvs, first, last):
         gap //= 3
 
 
-def all_hits(
-    tree, rays, *, cull=None, threads=None, progress=None, counters=None
-) -> tuple[np.ndarray, ...]:  # fmt: skip
+def all_hits(tree, rays, *, cull=None, threads=None, progress=None, counters=None) -> tuple[np.ndarray, ...]:
     """Splits (n + 1,), ray ids (m,), t_hit (m,), primitive_ids (m,) and uvs (m, 2) of all hits, by ray, t and id."""
     count, dtype = len(rays.origins), rays.origins.dtype
     numbers = np.zeros(count, np.int64)
@@ -99,7 +97,7 @@ def all_hits(
         empty = (np.empty(room, np.int64), np.empty(room, dtype), np.empty(room, np.int64), np.empty((room, 2), dtype))
         return AllHits(numbers, np.zeros(1, np.int64), *empty)
 
-    def cast(_question, *arguments):
+    def cast(*arguments):
         nonlocal per_ray
         *others, counts, begin, end = arguments
         room = per_ray * (end - begin)
@@ -115,7 +113,7 @@ def all_hits(
         arrange(hits, begin, splits, *arranged)
         parts[begin] = arranged
 
-    run(cast, None, tree, rays, cull, threads, progress, counters)
+    run(cast, tree, rays, cull, threads, progress, counters)
     nothing = np.empty(0, dtype), np.empty(0, np.int64), np.empty((0, 2), dtype)
     chunks = [parts[begin] for begin in sorted(parts)] or [nothing]
     t_hit, primitive_ids, uvs = (np.concatenate(arrays) for arrays in zip(*chunks, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ def _(question, flight, base, ids, r):
 def any_hit(tree, rays, *, cull=None, threads=None, progress=None, counters=None) -> np.ndarray:
     """(n,) bool: whether each ray hits anything in its range."""
     question = AnyHit(np.empty(len(rays.origins), np.bool_))
-    run(fly, question, tree, rays, cull, threads, progress, counters)
+    run(partial(fly, question), tree, rays, cull, threads, progress, counters)
     if counters is not None:
         counters.add(hits=np.count_nonzero(question.occluded))
     return question.occluded

@@ -6,7 +6,7 @@ the answers must agree to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from .._jit import kernel
 from ..geometry.ray import frame_of
 from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF
 from ..tree.triangle_tree import TriangleTree
-from .closest_hit import ClosestHit
+from .closest_hit import unanswered
 from .flight import CODE, SIZE, Flight, begin_ray, land, meet
 from .ray_batch import run
 
@@ -40,6 +40,14 @@ def meet_all(question, nodes, codes, blocks, ids, frame, origins, directions, t_
         land(question, flight, 0, ids, r)
 
 
+def same_hits(one: Sequence[Array], other: Sequence[Array]) -> Array:
+    """(n,) bool: whether t_hit, primitive_ids and uvs are the same to the last bit; nan is nan."""
+    t_hit, primitive_ids, uvs = one
+    same = (t_hit == other[0]) & (primitive_ids == other[1])
+    same &= ((uvs == other[2]) | (np.isnan(uvs) & np.isnan(other[2]))).all(axis=1)
+    return same
+
+
 def closest_hit_brute_force(
     tree: TriangleTree,
     rays: Rays,
@@ -50,16 +58,15 @@ def closest_hit_brute_force(
     counters: Any = None,
 ) -> tuple[Array, Array, Array]:
     """What `closest_hit` gives, in time proportional to the number of triangles for each ray."""
-    count, dtype = len(rays.origins), rays.origins.dtype
-    question = ClosestHit(np.empty(count, dtype), np.empty(count, np.int64), np.empty((count, 2), dtype))
+    question = unanswered(rays)
 
     def cast(*arguments):
         *others, begin, end = arguments
         step = 64  # so that Ctrl-C is heard
         for first in range(begin, end, step):
-            meet_all(*others, first, min(first + step, end))
+            meet_all(question, *others, first, min(first + step, end))
 
-    run(cast, question, tree, rays, cull, threads, progress, counters)
+    run(cast, tree, rays, cull, threads, progress, counters)
     if counters is not None:
         counters.add(hits=np.count_nonzero(question.primitive_ids >= 0))
     return question.t_hit, question.primitive_ids, question.uvs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,12 @@ class ClosestHit(NamedTuple):
     t_hit: np.ndarray  # (n,)
     primitive_ids: np.ndarray  # (n,) int64
     uvs: np.ndarray  # (n, 2)
+
+
+def unanswered(rays):
+    """The question with room for the answers of these rays."""
+    count, dtype = len(rays.origins), rays.origins.dtype
+    return ClosestHit(np.empty(count, dtype), np.empty(count, np.int64), np.empty((count, 2), dtype))
 
 
 @half_open.implemented_for(ClosestHit)
@@ -51,9 +58,8 @@ def _(question, flight, base, ids, r):
 
 def closest_hit(tree, rays, *, cull=None, threads=None, progress=None, counters=None) -> tuple[np.ndarray, ...]:
     """t_hit (n,), primitive_ids (n,) int64 and uvs (n, 2) of each ray's first hit; inf, -1 and nan for none."""
-    count, dtype = len(rays.origins), rays.origins.dtype
-    question = ClosestHit(np.empty(count, dtype), np.empty(count, np.int64), np.empty((count, 2), dtype))
-    run(fly, question, tree, rays, cull, threads, progress, counters)
+    question = unanswered(rays)
+    run(partial(fly, question), tree, rays, cull, threads, progress, counters)
     if counters is not None:
         counters.add(hits=np.count_nonzero(question.primitive_ids >= 0))
     return tuple(question)

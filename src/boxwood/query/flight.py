@@ -18,7 +18,7 @@ import numpy as np
 from .._jit import generic, inline, kernel
 from .._simd import first_bit, key_bound, prefetch
 from ..descend import Stack, code_at, count_primitives, expand, stack_size
-from ..geometry.ray import Ray, Shear, frame_of, high_of, limit_of, low_of, make_ready
+from ..geometry.ray import Motion, Shear, frame_of, high_of, limit_of, low_of, make_ready
 from ..geometry.ray_box import BoxRay
 from ..geometry.ray_triangle import cross_block, settle
 from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH, NODE_FLOATS
@@ -39,7 +39,7 @@ class Flight(NamedTuple):
     boxes: np.ndarray  # float32: inverse, near, far, start (BoxRay), limit
     states: np.ndarray  # uint32: the limit as a key, top of the stack, code to go to; rows (BoxRay)
     rays: np.ndarray  # computing dtype: Shear; the furthest t that counts, u, v, their total; low, t_min
-    motions: np.ndarray  # float64: shift, speed, offset (Ray)
+    motions: np.ndarray  # float64: Motion
     places: np.ndarray  # int64: offsets of the rows of the triangles (Shear); what the question keeps; which ray
     lists: np.ndarray  # uint32: lanes at a node; from LISTS on those at a leaf; from 2 LISTS on those looking
 
@@ -82,7 +82,7 @@ def keep(flight, base, ray, low, least, most):
     flight.rays[base + 7] = ray.shear.per_z
     flight.rays[base + 8], flight.rays[base + 9] = ray.shear.slack_x, ray.shear.slack_y
     flight.rays[base + MOST], flight.rays[base + LOW], flight.rays[base + LEAST] = most, low, least
-    flight.motions[base], flight.motions[base + 1], flight.motions[base + 2] = ray.shift, ray.speed, ray.offset
+    flight.motions[base], flight.motions[base + 1], flight.motions[base + 2] = ray.motion
     flight.places[base + KEPT] = -1
 
 
@@ -94,8 +94,8 @@ def begin_ray(flight, base, space, origins, directions, t_min, t_max, r, axes):
     origin = (origins[r, 0], origins[r, 1], origins[r, 2])
     direction = (directions[r, 0], directions[r, 1], directions[r, 2])
     ray, reachable = make_ready(space, origin, direction, least, axes)
-    keep(flight, base, ray, low_of(ray, least), least, most)
-    set_limit(flight, base, ray)
+    keep(flight, base, ray, low_of(ray.motion, least), least, most)
+    set_limit(flight, base, ray.motion)
     flight.places[base + RAY] = r
     return reachable
 
@@ -113,20 +113,24 @@ def box_of(flight, base):
 
 
 @inline
-def ray_of(flight, base):
-    rows, s, motions = flight.places, flight.rays, flight.motions
-    shear = Shear(
+def shear_of(flight, base):
+    rows, s = flight.places, flight.rays
+    return Shear(
         (rows[base], rows[base + 1], rows[base + 2]),
         (s[base], s[base + 1], s[base + 2]),
         (s[base + 3], s[base + 4]),
         s[base + 5], s[base + 6], s[base + 7], s[base + 8], s[base + 9],
     )  # fmt: skip
-    return Ray(box_of(flight, base), shear, motions[base], motions[base + 1], motions[base + 2])
 
 
 @inline
-def set_limit(flight, base, ray):
-    limit = limit_of(ray, flight.rays[base + MOST])
+def motion_of(flight, base):
+    return Motion(flight.motions[base], flight.motions[base + 1], flight.motions[base + 2])
+
+
+@inline
+def set_limit(flight, base, motion):
+    limit = limit_of(motion, flight.rays[base + MOST])
     flight.boxes[base + LIMIT] = limit
     flight.states[base + BOUND] = np.uint32(key_bound(limit))
 
@@ -163,23 +167,23 @@ def go_on(flight, codes, stack, base, at_node, at_leaf, looking, top):
 @inline
 def meet(question, flight, base, blocks, ids, sides, crossing, counts):
     """Test the triangles of the leaf a lane has come to; whether its ray is done."""
-    ray = ray_of(flight, base)
+    shear, motion = shear_of(flight, base), motion_of(flight, base)
     leaf = leaf_of(flight, base)
     low, least = flight.rays[base + LOW], flight.rays[base + LEAST]
     first = leaf // BLOCKS_OF_LEAF
     for index in range(first, first + leaf % BLOCKS_OF_LEAF):
         count_primitives(counts, ids, index * BLOCK_SIZE)
         block = index * BLOCK_FLOATS
-        high = high_of(ray, flight.rays[base + MOST])
-        hits, in_doubt = cross_block(ray.shear, blocks, block, sides, low, high, crossing)
+        high = high_of(motion, flight.rays[base + MOST])
+        hits, in_doubt = cross_block(shear, blocks, block, sides, low, high, crossing)
         while hits != 0:
             lane = first_bit(hits)
             hits &= hits - np.uint32(1)
-            hit, t = settle(ray, blocks, block, lane, sides, in_doubt, half_open(question), crossing)
+            hit, t = settle(shear, motion, blocks, block, lane, sides, in_doubt, half_open(question), crossing)
             if hit and t >= least and t <= flight.rays[base + MOST]:
                 if accept(question, flight, base, ids, index * BLOCK_SIZE + lane, t, crossing, lane):
                     return True
-                set_limit(flight, base, ray)
+                set_limit(flight, base, motion)
     return False
 
 

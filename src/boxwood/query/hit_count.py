@@ -5,6 +5,7 @@ So the number of crossings of a closed mesh has the right parity whatever the ra
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ def _(question, flight, base, ids, r):
 def hit_count(tree, rays, *, cull=None, threads=None, progress=None, counters=None) -> np.ndarray:
     """(n,) int64: how often each ray crosses the surface in its range."""
     question = HitCount(np.empty(len(rays.origins), np.int64))
-    run(fly, question, tree, rays, cull, threads, progress, counters)
+    run(partial(fly, question), tree, rays, cull, threads, progress, counters)
     if counters is not None:
         counters.add(hits=int(question.numbers.sum()))
     return question.numbers

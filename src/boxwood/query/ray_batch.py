@@ -33,8 +33,11 @@ def first_bad_ray(origins, directions, t_min, t_max, begin, end):
     return -1
 
 
-def run(cast, question, tree, rays, cull, threads, progress, counters):
-    """Have a kernel answer the question for all rays, chunk by chunk, each checked before it is cast."""
+def run(cast, tree, rays, cull, threads, progress, counters):
+    """Cast all rays, chunk by chunk, each checked before.
+
+    `cast` takes the tree's arrays, those of the rays, `sides`, `counts`, and the first and last + 1 ray.
+    """
     sides = SIDES[one_of("cull", cull, tuple(SIDES))]
     t_max = np.minimum(rays.t_max, np.finfo(rays.t_max.dtype).max)  # a t beyond the numbers is no hit
     t_max.flags.writeable = False
@@ -44,7 +47,7 @@ def run(cast, question, tree, rays, cull, threads, progress, counters):
         if bad >= 0:
             raise_bad_ray(rays, bad)
         counts = None if counters is None else np.zeros(2, np.int64)
-        cast(question, *tree.arrays, *rays[:3], t_max, sides, counts, begin, end)
+        cast(*tree.arrays, *rays[:3], t_max, sides, counts, begin, end)
         if counters is not None:
             counters.add(queries=end - begin, boxes_tested=counts[0], primitives_tested=counts[1])
 

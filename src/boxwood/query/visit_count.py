@@ -13,7 +13,7 @@ import numpy as np
 from .._arrays import Array, Rays
 from .._jit import kernel
 from ..tree.triangle_tree import TriangleTree
-from .closest_hit import ClosestHit
+from .closest_hit import unanswered
 from .flight import fly
 from .ray_batch import run
 
@@ -40,14 +40,13 @@ def visit_count(
     counters: Any = None,
 ) -> tuple[Array, Array, Array, Array, Array]:
     """The answer of `closest_hit`, t_hit, primitive_ids and uvs; then boxes and triangles tested (n,) int64."""
-    count, dtype = len(rays.origins), rays.origins.dtype
-    question = ClosestHit(np.empty(count, dtype), np.empty(count, np.int64), np.empty((count, 2), dtype))
+    count, question = len(rays.origins), unanswered(rays)
     boxes, triangles = np.empty(count, np.int64), np.empty(count, np.int64)
 
     def cast(*arguments):
-        visit_counts(*arguments, boxes, triangles)
+        visit_counts(question, *arguments, boxes, triangles)
 
-    run(cast, question, tree, rays, cull, threads, progress, None)
+    run(cast, tree, rays, cull, threads, progress, None)
     if counters is not None:
         hits = np.count_nonzero(question.primitive_ids >= 0)
         counters.add(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .._arrays import Rays, rays
 from .._threads import run_chunks
 from ..mesh import Mesh
-from ..query.brute_force import closest_hit_brute_force
+from ..query.brute_force import closest_hit_brute_force, same_hits
 from ..query.visit_count import visit_count
 from ..results import Counters
 from .camera import Camera
@@ -204,9 +204,8 @@ class Shot:
         some = np.arange(-(band.first * self.width) % step, len(band.ids), step)
         origin = np.array(self.camera.position, self.dtype)
         batch: Rays = rays(origin, band.directions[some], self.camera.near, math.inf, self.mesh.dtype)
-        t_hit, ids, uvs = closest_hit_brute_force(self.mesh.tree, batch, threads=self.threads)
-        same = (t_hit == band.t_hit[some]) & (ids == band.ids[some])
-        same &= ((uvs == band.uvs[some]) | (np.isnan(uvs) & np.isnan(band.uvs[some]))).all(axis=1)
+        answer = closest_hit_brute_force(self.mesh.tree, batch, threads=self.threads)
+        same = same_hits(answer, (band.t_hit[some], band.ids[some], band.uvs[some]))
         self.verified += len(some)
         self.differing += int(np.count_nonzero(~same))
         self.checking += time.perf_counter() - began
