@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..archive import replacing as replacing
+from ..archive import replacing
 
 Columns = dict[str, NDArray[Any]]
 

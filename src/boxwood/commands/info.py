@@ -26,14 +26,15 @@ def info(
     compile_all(builders(dtype))  # not to be taken for the time to build
     with bar("building") as progress:
         whole.build(progress=progress)
-    found: dict[str, Any] = {"file": str(mesh), **facts(whole), "tree": tree_facts(whole)}
+    known, of_tree = facts(whole), tree_facts(whole)
+    found: dict[str, Any] = {"file": str(mesh), **known, "tree": of_tree}
     if parts:
         found["parts"] = [part_facts(part) for part in load_scene(mesh)]
     if as_json:
         print_json(found)
         return
-    print_table(str(mesh), {"": "left", "mesh": "left"}, [(name, told(value)) for name, value in facts(whole).items()])
-    print_table("", {"": "left", "tree": "left"}, [(name, told(value)) for name, value in found["tree"].items()])
+    print_table(str(mesh), {"": "left", "mesh": "left"}, [(name, told(value)) for name, value in known.items()])
+    print_table("", {"": "left", "tree": "left"}, [(name, told(value)) for name, value in of_tree.items()])
     if parts:
         rows = [
             (part["name"], told(part["faces"]), told(part["vertices"]), told(part["translation"]), part["placed"])
@@ -47,11 +48,10 @@ def facts(mesh: Mesh) -> dict[str, Any]:
     """Of the mesh itself. The volume is signed, and means something where the mesh is closed."""
     lower, upper = mesh.bounds.astype(np.float64)
     area, volume = area_and_volume(mesh)
-    ids = mesh.tree.ids
     return {
         "faces": len(mesh),
         "vertices": len(mesh.vertices),
-        "degenerate faces": len(mesh) - len(np.unique(ids[ids >= 0])),
+        "degenerate faces": mesh.tree.degenerate,
         "dtype": str(mesh.dtype),
         "lower": lower,
         "upper": upper,

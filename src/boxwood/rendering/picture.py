@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..archive import replacing as replacing
+from ..archive import replacing
 from ..results import Counters
 
 StrPath: TypeAlias = str | os.PathLike[str]
