@@ -40,7 +40,7 @@ def _digest():
 
 
 class _CacheFile(IndexDataCacheFile):
-    """Machine code on disk, one set of files per digest; a broken or unwritable cache costs time, never an answer."""
+    """Machine code on disk, one set of files per digest; a broken one costs time, never an answer."""
 
     def __init__(self, cache_path, filename_base, digest):
         super().__init__(cache_path, f"{filename_base}.{digest}", digest)
@@ -53,11 +53,8 @@ class _CacheFile(IndexDataCacheFile):
             return None
 
     def save(self, key, data):
-        try:
-            super().save(key, data)
-            self._remove_older()
-        except Exception as reason:
-            _warn_uncached(reason)
+        super().save(key, data)
+        self._remove_older()
 
     def _load_index(self):
         try:
@@ -71,18 +68,14 @@ class _CacheFile(IndexDataCacheFile):
                 path.unlink(missing_ok=True)
 
 
-@functools.cache
-def _warn_uncached_once():
+@functools.cache  # once
+def _warn_uncached():
     warnings.warn(
         "boxwood cannot store compiled kernels, so every process compiles them anew; "
         "set NUMBA_CACHE_DIR to a writable folder",
         RuntimeWarning,
         stacklevel=2,
     )
-
-
-def _warn_uncached(_reason):
-    _warn_uncached_once()
 
 
 _DIGEST = "" if INTERPRETED else _digest()
@@ -135,8 +128,8 @@ def kernel(function):
     compiled._compile_for_args = _apart_from_ctrl_c(compiled._compile_for_args)
     try:
         compiled.enable_caching()
-    except RuntimeError as reason:  # no place on disk can be written
-        _warn_uncached(reason)
+    except RuntimeError:  # no place on disk can be written
+        _warn_uncached()
         return compiled
     cache = compiled._cache
     cache._cache_file = _CacheFile(cache._cache_path, cache._impl.filename_base, _DIGEST)
@@ -145,8 +138,8 @@ def kernel(function):
     def store_if_possible(signature, result):
         try:
             store(signature, result)
-        except OSError as reason:  # the folder itself cannot be made
-            _warn_uncached(reason)
+        except Exception:  # no folder, no room, or what is there is not ours
+            _warn_uncached()
 
     cache.save_overload = store_if_possible
     return compiled
