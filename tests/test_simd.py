@@ -33,7 +33,7 @@ from boxwood._simd import (
     vectors,
 )
 from boxwood._simd import keys as simd_keys
-from boxwood._simd.keys import NO_KEY, key_bound, sorted_keys, splat_int8
+from boxwood._simd.keys import NO_KEY, key_bound, ordered, sorted_keys, splat_int8
 
 pytestmark = pytest.mark.small
 
@@ -192,6 +192,13 @@ def sort_lanes(values, within, keys):
 @compiled
 def bound_of(value):
     return key_bound(value)
+
+
+def test_ordered_integers_sort_like_floats():
+    rng = np.random.default_rng(11)
+    values = (rng.normal(size=500) * 10.0 ** rng.integers(-45, 38, 500)).astype(np.float32)
+    values = np.append(values, np.float32([np.inf, -np.inf, 0.0, 1e-45, -1e-45]))
+    assert values[np.argsort(ordered(values))].tolist() == sorted(values.tolist())
 
 
 def test_keys_sort_values_and_carry_lanes():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .keys import key_bound, sorted_keys, splat_int8
+from .keys import key_bound, ordered, sorted_keys, splat_int8
 from .vectors import (
     count_bits,
     equal,
@@ -42,6 +42,7 @@ __all__ = [
     "maximum",
     "minimum",
     "number_like",
+    "ordered",
     "prefetch",
     "product_error",
     "sorted_keys",

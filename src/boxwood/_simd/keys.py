@@ -17,13 +17,14 @@ _LANES = np.arange(8, dtype=np.int32)
 NO_KEY = -(2**31)
 
 
-def _ordered(values):
+def ordered(values):
+    """int32 that order like these float32, outside of kernels."""
     bits = values.view(np.int32)
     return bits ^ ((bits >> 31) & 0x7FFFFFFF)
 
 
 def _sorted_keys_twin(values, within):
-    keys = (_ordered(values) & ~np.int32(7)) | _LANES
+    keys = (ordered(values) & ~np.int32(7)) | _LANES
     keys[(int(within) >> _LANES) & 1 == 0] = NO_KEY
     return np.sort(keys)[::-1]
 
@@ -70,7 +71,7 @@ def sorted_keys(typingctx, values, within):
 
 
 def _key_bound_twin(value):
-    return _ordered(np.array([value], np.float32))[0] | np.int32(7)
+    return ordered(np.array([value], np.float32))[0] | np.int32(7)
 
 
 @compiled_or(_key_bound_twin)

@@ -11,8 +11,8 @@ import numpy as np
 from .._jit import inline
 from .._simd import load4, load8, maximum, store, store_int
 from ..geometry.box import cost_of, empty_box
-from ..layout import BLOCK_SIZE, RECORD_FLOATS
-from .top_down import BETTER, measure, partition, split
+from ..layout import RECORD_FLOATS
+from .top_down import BETTER, blocks_of, measure, partition, split
 
 f4 = np.float32
 
@@ -90,8 +90,3 @@ def fill_bins(records, first, count, scratch, integers, bins):
         store(scratch, x, maximum(load8(scratch, x), box) + one)
         store(scratch, y, maximum(load8(scratch, y), box) + one)
         store(scratch, z, maximum(load8(scratch, z), box) + one)
-
-
-@inline
-def blocks_of(number):
-    return f4((np.intp(number) + BLOCK_SIZE - 1) // BLOCK_SIZE)

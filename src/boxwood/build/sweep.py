@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import inline
-from .._simd import load8, maximum, store
+from .._simd import load8, maximum, ordered, store
 from .._threads import run_chunks
 from ..geometry.box import centroid, cost_of, empty_box
-from ..layout import BLOCK_SIZE, RECORD_FLOATS
-from .top_down import BETTER, split
+from ..layout import RECORD_FLOATS
+from .top_down import BETTER, blocks_of, split
 
 f4 = np.float32
 
@@ -39,8 +39,7 @@ def sorted_by_axis(records, threads=None):
 
     def sort(begin, end):
         for axis in range(begin, end):
-            bits = (rows[:, 4 + axis] - rows[:, axis]).view(np.int32)
-            keys = (bits ^ ((bits >> 31) & 0x7FFFFFFF)).astype(np.int64) << 32  # integers in the order of the floats
+            keys = ordered(rows[:, 4 + axis] - rows[:, axis]).astype(np.int64) << 32
             keys |= np.arange(count)  # equal centroids stay in the order of ids
             keys.sort()
             result[axis * count : (axis + 1) * count] = keys & 0xFFFFFFFF
@@ -104,8 +103,3 @@ def best_cut(records, order, begin, count, scratch):
         if cost < best * BETTER:
             best, left = cost, i
     return best, left
-
-
-@inline
-def blocks_of(count):
-    return f4((count + BLOCK_SIZE - 1) // BLOCK_SIZE)

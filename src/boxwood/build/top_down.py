@@ -72,6 +72,12 @@ def partition(records, first, count, axis, lower, scale, limit):
 
 
 @inline
+def blocks_of(number):
+    """How many blocks so many records fill, as costs count them."""
+    return f4((np.intp(number) + BLOCK_SIZE - 1) // BLOCK_SIZE)
+
+
+@inline
 def half_of(count):
     """About half of so many records, in full blocks where there is more than one."""
     blocks = (count + BLOCK_SIZE - 1) // BLOCK_SIZE
