@@ -15,32 +15,42 @@ from boxwood._simd import (
     first_bit,
     fma,
     greater_equal,
+    greatest_of,
     lanes_as,
     lanes_of,
+    least_of,
     less,
     less_equal,
     load4,
     load8,
+    load16,
+    load_columns16,
     maximum,
     minimum,
     number_like,
     prefetch,
     product_error,
+    shifted,
     splat4,
     splat8,
+    splat16,
+    spread8,
+    spread16,
     store,
     store_int,
     vectors,
 )
 from boxwood._simd import keys as simd_keys
+from boxwood._simd import lanes as lanes_module
 from boxwood._simd.keys import NO_KEY, key_bound, ordered, sorted_keys, splat_int8
 
 pytestmark = pytest.mark.small
 
 compiled = numba.njit(error_model="numpy")
-LOADS = {4: load4, 8: load8}
-SPLATS = {4: splat4, 8: splat8}
-KINDS = [(np.float32, 4), (np.float32, 8), (np.float64, 4), (np.float64, 8)]
+LOADS = {4: load4, 8: load8, 16: load16}
+SPLATS = {4: splat4, 8: splat8, 16: splat16}
+SPREADS = {8: spread8, 16: spread16}
+KINDS = [(dtype, lanes) for dtype in (np.float32, np.float64) for lanes in LOADS]
 
 
 def numbers(dtype, count, seed=0):
@@ -110,7 +120,7 @@ def test_fma_rounds_once_or_nearly(dtype, lanes):
                 assert abs(got - float(exact)) <= 3e-16 * (abs(x * y) + abs(z))  # the twin rounds the product as well
 
 
-@pytest.mark.parametrize("lanes", [4, 8])
+@pytest.mark.parametrize("lanes", LOADS)
 def test_changing_the_type_of_numbers(lanes):
     load = LOADS[lanes]
 
@@ -142,6 +152,53 @@ def test_changing_the_type_of_numbers(lanes):
     np.testing.assert_array_equal(kept[lanes], wide[0])
 
 
+@pytest.mark.parametrize("lanes", SPREADS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_place_in_all_lanes(dtype, lanes):
+    spread = SPREADS[lanes]
+
+    @compiled
+    def fill(values, i, out):
+        store(out, 0, spread(values, i))
+
+    values, out = numbers(dtype, 30), np.empty(lanes, dtype)
+    for i in range(len(values)):
+        fill(values, i, out)
+        np.testing.assert_array_equal(out, np.full(lanes, values[i]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_of_sixteen_rows(dtype):
+    @compiled
+    def load(table, row, out):
+        x, y, z = load_columns16(table, row)
+        store(out, 0, x)
+        store(out, 16, y)
+        store(out, 32, z)
+
+    table, out = numbers(dtype, 60).reshape(20, 3), np.empty(48, dtype)
+    for row in range(5):
+        load(table, row, out)
+        np.testing.assert_array_equal(out.reshape(3, 16), table[row : row + 16].T)
+
+
+@pytest.mark.parametrize(("dtype", "lanes"), KINDS)
+def test_what_all_lanes_have(dtype, lanes):
+    load = LOADS[lanes]
+
+    @compiled
+    def tell(values, out):
+        vector = load(values, 0)
+        store(out, 0, shifted(vector))
+        return least_of(vector), greatest_of(vector)
+
+    out = np.empty(lanes, dtype)
+    for seed in range(50):
+        values = np.nan_to_num(numbers(dtype, lanes, seed), nan=7, posinf=np.inf, neginf=-np.inf)
+        assert tell(values, out) == (values.min(), values.max())
+        assert out.tolist() == [values[0], *values[:-1]]
+
+
 def test_store_int_truncates_towards_zero():
     @compiled
     def truncate(values, out):
@@ -169,7 +226,7 @@ def test_bits():
         bits = np.uint32(value)
         return first_bit(bits), count_bits(bits)
 
-    for bits in range(1, 256):
+    for bits in (*range(1, 256), 2**15, 2**16 - 1, 2**31):
         assert first_and_count(bits) == (bin(bits)[::-1].index("1"), bits.bit_count())
 
 
@@ -269,8 +326,22 @@ def test_loads_and_stores_are_checked(index):
     with pytest.raises(IndexError, match="outside its array"):
         copy(values, out, 0, index)
 
+    @compiled
+    def fill(values, out, source):
+        store(out, 0, spread8(values, source))
 
-@pytest.mark.parametrize("module", [vectors, simd_keys])
+    with pytest.raises(IndexError, match="outside its array"):
+        fill(values, out, index if index != 5 else 9)
+
+    @compiled
+    def columns(table, out, row):
+        store(out, 0, load_columns16(table, row)[0])
+
+    with pytest.raises(IndexError, match="outside their array"):
+        columns(np.zeros((20, 3)), np.zeros(16), index)
+
+
+@pytest.mark.parametrize("module", [vectors, lanes_module, simd_keys])
 def test_nothing_public_is_left_untested(module):
     """A new operation belongs in this file."""
     public = {
@@ -279,4 +350,4 @@ def test_nothing_public_is_left_untested(module):
         if not name.startswith("_") and callable(thing) and getattr(thing, "__module__", "") == module.__name__
     }
     assert public
-    assert public - set(globals()) <= {"Vector", "compiled_or"}
+    assert public - set(globals()) <= {"Vector", "compiled_or", "pointer_to"}

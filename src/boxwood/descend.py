@@ -46,7 +46,12 @@ def _(counts, nodes, node):
 
 @count_boxes.implemented_for(np.ndarray)
 def _(counts, nodes, node):
-    counts[0] += count_bits(less(load8(nodes, node), splat8(f4(np.inf))))
+    counts[0] += boxes_in(nodes, node)
+
+
+@inline
+def boxes_in(nodes, node):
+    return count_bits(less(load8(nodes, node), splat8(f4(np.inf))))
 
 
 @generic
@@ -61,9 +66,15 @@ def _(counts, ids, first):
 
 @count_primitives.implemented_for(np.ndarray)
 def _(counts, ids, first):
-    for lane in range(BLOCK_SIZE):
-        if ids[first + lane] >= 0:
-            counts[1] += 1
+    counts[1] += primitives_in(ids, first)
+
+
+@inline
+def primitives_in(ids, first):
+    count = 0
+    for lane in range(first, first + BLOCK_SIZE):
+        count += ids[lane] >= 0
+    return count
 
 
 @inline

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .keys import key_bound, ordered, sorted_keys, splat_int8
+from .lanes import greatest_of, least_of, load_columns16, shifted, spread8, spread16
 from .vectors import (
     count_bits,
     equal,
@@ -15,6 +16,7 @@ from .vectors import (
     less_equal,
     load4,
     load8,
+    load16,
     maximum,
     minimum,
     number_like,
@@ -22,6 +24,7 @@ from .vectors import (
     product_error,
     splat4,
     splat8,
+    splat16,
     store,
     store_int,
 )
@@ -32,23 +35,31 @@ __all__ = [
     "first_bit",
     "fma",
     "greater_equal",
+    "greatest_of",
     "key_bound",
     "lanes_as",
     "lanes_of",
+    "least_of",
     "less",
     "less_equal",
     "load4",
     "load8",
+    "load16",
+    "load_columns16",
     "maximum",
     "minimum",
     "number_like",
     "ordered",
     "prefetch",
     "product_error",
+    "shifted",
     "sorted_keys",
     "splat4",
     "splat8",
+    "splat16",
     "splat_int8",
+    "spread8",
+    "spread16",
     "store",
     "store_int",
 ]

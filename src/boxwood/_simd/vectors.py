@@ -52,7 +52,7 @@ def compiled_or(twin):
     return choose
 
 
-def _element(context, builder, array_type, array, index):
+def pointer_to(context, builder, array_type, array, index):
     return builder.gep(context.make_array(array_type)(context, builder, array).data, [index])
 
 
@@ -68,7 +68,7 @@ def _make_load(lanes):
         result = Vector(array.dtype, lanes)
 
         def codegen(context, builder, signature, arguments):
-            pointer = _element(context, builder, signature.args[0], *arguments)
+            pointer = pointer_to(context, builder, signature.args[0], *arguments)
             value = builder.load(builder.bitcast(pointer, result.llvm.as_pointer()))
             value.align = 4
             return value
@@ -87,7 +87,7 @@ def _make_load(lanes):
     return checked
 
 
-load4, load8 = _make_load(4), _make_load(8)
+load4, load8, load16 = _make_load(4), _make_load(8), _make_load(16)
 
 
 def _store_twin(array, index, vector):
@@ -97,7 +97,7 @@ def _store_twin(array, index, vector):
 @compiled_or(_store_twin)
 def _store(typingctx, array, index, vector):
     def codegen(context, builder, signature, arguments):
-        pointer = _element(context, builder, signature.args[0], arguments[0], arguments[1])
+        pointer = pointer_to(context, builder, signature.args[0], arguments[0], arguments[1])
         builder.store(arguments[2], builder.bitcast(pointer, vector.llvm.as_pointer())).align = 4
         return context.get_dummy_value()
 
@@ -113,7 +113,7 @@ def store_int(typingctx, array, index, vector):
     """Store the lanes, truncated towards zero, into an int32 array."""
 
     def codegen(context, builder, signature, arguments):
-        pointer = _element(context, builder, signature.args[0], arguments[0], arguments[1])
+        pointer = pointer_to(context, builder, signature.args[0], arguments[0], arguments[1])
         integers = ir.VectorType(_INT32, vector.lanes)
         value = builder.fptosi(arguments[2], integers)
         builder.store(value, builder.bitcast(pointer, integers.as_pointer())).align = 4
@@ -153,7 +153,7 @@ def prefetch(typingctx, array, index):
     """Ask for the cache line of array[index] ahead of its use."""
 
     def codegen(context, builder, signature, arguments):
-        pointer = builder.bitcast(_element(context, builder, signature.args[0], *arguments), _BYTES)
+        pointer = builder.bitcast(pointer_to(context, builder, signature.args[0], *arguments), _BYTES)
         shape = ir.FunctionType(ir.VoidType(), [_BYTES, _INT32, _INT32, _INT32])
         function = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0")
         builder.call(function, [pointer, _INT32(0), _INT32(3), _INT32(1)])
@@ -184,7 +184,7 @@ def _make_splat(lanes):
     return splat
 
 
-splat4, splat8 = _make_splat(4), _make_splat(8)
+splat4, splat8, splat16 = _make_splat(4), _make_splat(8), _make_splat(16)
 
 
 def _lanes_as_twin(vector, x):
@@ -311,7 +311,7 @@ def _bits(predicate, compare):
         return builder.zext(builder.bitcast(lanes, ir.IntType(x.type.count)), _INT32)
 
     def twin(x, y):
-        return np.uint32(np.packbits(compare(x, y), bitorder="little")[0])
+        return np.uint32(int.from_bytes(np.packbits(compare(x, y), bitorder="little").tobytes(), "little"))
 
     return _binary(emit, twin, types.uint32)
 

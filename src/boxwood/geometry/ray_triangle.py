@@ -117,39 +117,38 @@ def side(value, px, py, qx, qy):
 
 
 @inline
-def corner(blocks, block, lane, vertex, row):
-    return np.float64(blocks[block + 12 * vertex + row + lane])
+def corner(blocks, place, like):
+    return number_like(like, np.float64(blocks[place]))
 
 
 @inline
-def sheared_corner(blocks, block, lane, vertex, shear):
+def sheared_corner(blocks, place, shear):
     """One vertex of one triangle, with the very roundings of `sheared`."""
     kx, ky, kz = shear.rows
-    like = shear.per_z
-    z = number_like(like, corner(blocks, block, lane, vertex, kz)) - shear.origin[2]
-    x = number_like(like, corner(blocks, block, lane, vertex, kx)) - shear.origin[0] - shear.slope[0] * z
-    y = number_like(like, corner(blocks, block, lane, vertex, ky)) - shear.origin[1] - shear.slope[1] * z
+    z = corner(blocks, place + kz, shear.per_z) - shear.origin[2]
+    x = corner(blocks, place + kx, shear.per_z) - shear.origin[0] - shear.slope[0] * z
+    y = corner(blocks, place + ky, shear.per_z) - shear.origin[1] - shear.slope[1] * z
     return x, y, z
 
 
 @inline
-def leaving(blocks, block, lane, row, origin, inverse, slack):
+def leaving(blocks, place, origin, inverse, slack):
     """Progress at which the ray leaves the slab of one triangle on one axis, with the very roundings of `passage`."""
-    a = (number_like(origin, corner(blocks, block, lane, 0, row)) - origin) * inverse
-    b = (number_like(origin, corner(blocks, block, lane, 1, row)) - origin) * inverse
-    c = (number_like(origin, corner(blocks, block, lane, 2, row)) - origin) * inverse
+    a = (corner(blocks, place, origin) - origin) * inverse
+    b = (corner(blocks, place + 12, origin) - origin) * inverse
+    c = (corner(blocks, place + 24, origin) - origin) * inverse
     return max(a, max(b, c)) + slack
 
 
 @apart
-def weights_of(shear, blocks, block, lane):
+def weights_of(shear, blocks, place):
     """The three edge functions of one triangle with exact signs, whether the ray crosses it, twice, and t.
 
     `closed` counts edges; `half_open` gives each to one side.
     """
-    ax, ay, az = sheared_corner(blocks, block, lane, 0, shear)
-    bx, by, bz = sheared_corner(blocks, block, lane, 1, shear)
-    cx, cy, cz = sheared_corner(blocks, block, lane, 2, shear)
+    ax, ay, az = sheared_corner(blocks, place, shear)
+    bx, by, bz = sheared_corner(blocks, place + 12, shear)
+    cx, cy, cz = sheared_corner(blocks, place + 24, shear)
     u = edge(cx, cy, bx, by)
     v = edge(ax, ay, cx, cy)
     w = edge(bx, by, ax, ay)
@@ -164,27 +163,30 @@ def weights_of(shear, blocks, block, lane):
     time = shear.per_z
     if closed:
         kx, ky, _ = shear.rows
-        leave_x = leaving(blocks, block, lane, kx, shear.origin[0], shear.per_x, shear.slack_x)
-        leave_y = leaving(blocks, block, lane, ky, shear.origin[1], shear.per_y, shear.slack_y)
+        leave_x = leaving(blocks, place + kx, shear.origin[0], shear.per_x, shear.slack_x)
+        leave_y = leaving(blocks, place + ky, shear.origin[1], shear.per_y, shear.slack_y)
         time = number_like(time, (u * f8(az) + v * f8(bz) + w * f8(cz)) / total * f8(shear.per_z))
         time = min(time, min(leave_x, leave_y) * abs(shear.per_z))
     return (u, v, w), closed, half_open, time
 
 
 @inline
-def settle(shear, motion, blocks, block, lane, sides, in_doubt, half_open, crossing):
-    """Whether the candidate in that lane is a hit, and its t, final to the last bit."""
-    time = crossing[lane]
-    if (in_doubt >> np.uint32(lane)) & np.uint32(1):
-        weights, closed, moved, time = weights_of(shear, blocks, block, lane)
-        total = weights[0] + weights[1] + weights[2]
-        kept = sides[0] if total > 0.0 else sides[1]
+def settle(shear, motion, blocks, place, sides, in_doubt, half_open, found):
+    """Whether the candidate, the triangle that begins in that place, is a hit; its t, final to the last bit; weights.
+
+    `found` is what `cross_block` tells of it: t, the t at its own box, the weights of the second and third vertex, and
+    the sum of all three.
+    """
+    time, enter, v, w, total = found
+    if in_doubt:
+        weights, closed, moved, time = weights_of(shear, blocks, place)
+        whole = weights[0] + weights[1] + weights[2]
+        kept = sides[0] if whole > 0.0 else sides[1]
         if kept == 0 or not (moved if half_open else closed):
-            return False, time
-        time = max(time, crossing[4 + lane])
-        crossing[8 + lane] = number_like(time, weights[1] / total)
-        crossing[12 + lane] = number_like(time, weights[2] / total)
-        crossing[16 + lane] = number_like(time, 1.0)
+            return False, time, (v, w, total)
+        time = max(time, enter)
+        v, w = number_like(time, weights[1] / whole), number_like(time, weights[2] / whole)
+        total = number_like(time, 1.0)
     if motion.shift != 0.0:
         time = number_like(time, f8(time) + motion.shift)
-    return True, time
+    return True, time, (v, w, total)

@@ -6,49 +6,15 @@ then brings each to its ray's place. A chunk that has more hits than it has room
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .._jit import inline, kernel
-from .flight import KEPT, RAY, accept, fly, half_open, land
+from .bundles import answer
+from .question import ALL, unanswered
 from .ray_batch import run
 
 ROOM = 3
 """Hits per ray that a chunk has room for at first."""
-
-
-class AllHits(NamedTuple):
-    numbers: np.ndarray  # (n,) int64: hits of each ray
-    used: np.ndarray  # (1,) int64: hits of the chunk, those without room among them
-    ray_ids: np.ndarray  # (room,) int64
-    t_hit: np.ndarray  # (room,)
-    primitive_ids: np.ndarray  # (room,) int64
-    uvs: np.ndarray  # (room, 2)
-
-
-@half_open.implemented_for(AllHits)
-def _(question):
-    return True
-
-
-@accept.implemented_for(AllHits)
-def _(question, flight, base, ids, place, t, crossing, lane):
-    flight.places[base + KEPT] += 1
-    row = question.used[0]
-    question.used[0] = row + 1
-    if row < question.t_hit.shape[0]:
-        question.ray_ids[row] = flight.places[base + RAY]
-        question.t_hit[row] = t
-        question.primitive_ids[row] = ids[place]
-        question.uvs[row, 0] = crossing[8 + lane] / crossing[16 + lane]
-        question.uvs[row, 1] = crossing[12 + lane] / crossing[16 + lane]
-    return False
-
-
-@land.implemented_for(AllHits)
-def _(question, flight, base, ids, r):
-    question.numbers[r] = flight.places[base + KEPT] + 1
 
 
 @kernel
@@ -93,20 +59,16 @@ def all_hits(tree, rays, *, cull=None, threads=None, progress=None, counters=Non
     parts = {}
     per_ray = ROOM
 
-    def question(room):
-        empty = (np.empty(room, np.int64), np.empty(room, dtype), np.empty(room, np.int64), np.empty((room, 2), dtype))
-        return AllHits(numbers, np.zeros(1, np.int64), *empty)
-
     def cast(*arguments):
         nonlocal per_ray
         *others, counts, begin, end = arguments
         room = per_ray * (end - begin)
-        hits = question(room)
-        fly(hits, *others, counts, begin, end)
+        hits = unanswered(ALL, rays, room)._replace(numbers=numbers)
+        answer(hits, *others, counts, begin, end)
         used = int(hits.used[0])
         if used > room:
-            hits = question(used)
-            fly(hits, *others, None, begin, end)
+            hits = unanswered(ALL, rays, used)._replace(numbers=numbers)
+            answer(hits, *others, counts[:0], begin, end)
             per_ray = max(per_ray, -(-used // (end - begin)))  # for the chunks to come
         splits = np.concatenate([[0], np.cumsum(numbers[begin:end])])
         arranged = np.empty(used, dtype), np.empty(used, np.int64), np.empty((used, 2), dtype)

@@ -16,8 +16,8 @@ from .._jit import kernel
 from ..geometry.ray import frame_of
 from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF
 from ..tree.triangle_tree import TriangleTree
-from .closest_hit import unanswered
-from .flight import CODE, SIZE, Flight, begin_ray, land, meet
+from .flight import CODE, SIZE, Flight, begin_ray, meet
+from .question import CLOSEST, Kept, land, unanswered
 from .ray_batch import run
 
 
@@ -30,14 +30,15 @@ def meet_all(question, nodes, codes, blocks, ids, frame, origins, directions, t_
         np.empty(SIZE, np.float32), np.empty(SIZE, np.uint32), np.empty(SIZE, dtype), np.empty(SIZE, np.float64),
         np.empty(SIZE, np.int64), np.empty(0, np.uint32),
     )  # fmt: skip
+    kept = Kept(np.empty(4, dtype), np.empty(2, np.int64))
     count = ids.shape[0] // BLOCK_SIZE
     largest = BLOCKS_OF_LEAF - 1
     for r in range(begin, end):
-        begin_ray(flight, 0, space, origins, directions, t_min, t_max, r, axes)
+        begin_ray(flight, kept, 0, space, origins, directions, t_min, t_max, r, axes)
         for first in range(0, count, largest):  # as if it were a leaf
             flight.states[CODE] = np.uint32(~np.int32(first * BLOCKS_OF_LEAF + min(largest, count - first)))
-            meet(question, flight, 0, blocks, ids, sides, crossing, counts)
-        land(question, flight, 0, ids, r)
+            meet(question, flight, kept, 0, blocks, ids, sides, crossing, counts)
+        land(question, kept, 0, ids)
 
 
 def same_hits(one: Sequence[Array], other: Sequence[Array]) -> Array:
@@ -58,7 +59,7 @@ def closest_hit_brute_force(
     counters: Any = None,
 ) -> tuple[Array, Array, Array]:
     """What `closest_hit` gives, in time proportional to the number of triangles for each ray."""
-    question = unanswered(rays)
+    question = unanswered(CLOSEST, rays)
 
     def cast(*arguments):
         *others, begin, end = arguments

@@ -5,8 +5,6 @@ triangles?) is guessed wrong half of the time, and in a tree larger than the cac
 thread keeps a few dozen rays in flight. All that stand at a node take that step, one after the other without a
 branch between them; then all that stand at a leaf; and what a ray needs next is asked for while others work. It
 made first hits 1.1 to 2.2 times as fast as one walk after the other, the more so the larger the tree.
-
-A question is a NamedTuple of the arrays for its answers, with the functions `half_open`, `accept` and `land`.
 """
 
 from __future__ import annotations
@@ -15,13 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import generic, inline, kernel
+from .._jit import inline, kernel
 from .._simd import first_bit, key_bound, prefetch
-from ..descend import Stack, code_at, count_primitives, expand, stack_size
+from ..descend import Stack, boxes_in, code_at, expand, primitives_in, stack_size
 from ..geometry.ray import Motion, Shear, frame_of, high_of, limit_of, low_of, make_ready
 from ..geometry.ray_box import BoxRay
 from ..geometry.ray_triangle import cross_block, settle
 from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH, NODE_FLOATS
+from .question import RAY, Kept, accept, begin, furthest, half_open, land
 
 IN_FLIGHT = 24
 """Rays a thread keeps in flight; 16 to 32 do equally well."""
@@ -38,65 +37,48 @@ class Flight(NamedTuple):
 
     boxes: np.ndarray  # float32: inverse, near, far, start (BoxRay), limit
     states: np.ndarray  # uint32: the limit as a key, top of the stack, code to go to; rows (BoxRay)
-    rays: np.ndarray  # computing dtype: Shear; the furthest t that counts, u, v, their total; low, t_min
+    rays: np.ndarray  # computing dtype: Shear; low, t_min
     motions: np.ndarray  # float64: Motion
-    places: np.ndarray  # int64: offsets of the rows of the triangles (Shear); what the question keeps; which ray
+    rows: np.ndarray  # int64: offsets of the rows of the triangles (Shear)
     lists: np.ndarray  # uint32: lanes at a node; from LISTS on those at a leaf; from 2 LISTS on those looking
 
 
 SIZE = 16
 LIMIT = 10
 BOUND, TOP, CODE, ROWS = 0, 1, 2, 3
-MOST, U, V, TOTAL, LOW, LEAST = 10, 11, 12, 13, 14, 15
-KEPT, RAY = 3, 4
+LOW, LEAST = 10, 11
 LISTS, LAST = 64, 63
 
 
-@generic
-def half_open(question):
-    """Whether an edge belongs to one of its faces only, or to both."""
-
-
-@generic
-def accept(question, flight, base, ids, place, t, crossing, lane):
-    """Take note of a hit at `place` (block * 4 + lane); whether the ray is done. `base` is where its numbers begin."""
-
-
-@generic
-def land(question, flight, base, ids, r):
-    """Write the answer of ray r."""
-
-
 @inline
-def keep(flight, base, ray, low, least, most):
+def keep(flight, base, ray, low, least):
     for axis in range(3):
         flight.boxes[base + axis] = ray.box.inverse[axis]
         flight.boxes[base + 3 + axis] = ray.box.near[axis]
         flight.boxes[base + 6 + axis] = ray.box.far[axis]
         flight.rays[base + axis] = ray.shear.origin[axis]
-        flight.places[base + axis] = ray.shear.rows[axis]
+        flight.rows[base + axis] = ray.shear.rows[axis]
         flight.states[base + ROWS + axis] = np.uint32(ray.box.rows[axis])
     flight.boxes[base + 9] = ray.box.start
     flight.rays[base + 3], flight.rays[base + 4] = ray.shear.slope
     flight.rays[base + 5], flight.rays[base + 6] = ray.shear.per_x, ray.shear.per_y
     flight.rays[base + 7] = ray.shear.per_z
     flight.rays[base + 8], flight.rays[base + 9] = ray.shear.slack_x, ray.shear.slack_y
-    flight.rays[base + MOST], flight.rays[base + LOW], flight.rays[base + LEAST] = most, low, least
+    flight.rays[base + LOW], flight.rays[base + LEAST] = low, least
     flight.motions[base], flight.motions[base + 1], flight.motions[base + 2] = ray.motion
-    flight.places[base + KEPT] = -1
 
 
 @inline
-def begin_ray(flight, base, space, origins, directions, t_min, t_max, r, axes):
+def begin_ray(flight, kept, base, space, origins, directions, t_min, t_max, r, axes):
     """Make ray r ready in a lane; whether it comes near the tree at all."""
     least = t_min[r if t_min.shape[0] > 1 else 0]
     most = t_max[r if t_max.shape[0] > 1 else 0]
     origin = (origins[r, 0], origins[r, 1], origins[r, 2])
     direction = (directions[r, 0], directions[r, 1], directions[r, 2])
     ray, reachable = make_ready(space, origin, direction, least, axes)
-    keep(flight, base, ray, low_of(ray.motion, least), least, most)
-    set_limit(flight, base, ray.motion)
-    flight.places[base + RAY] = r
+    keep(flight, base, ray, low_of(ray.motion, least), least)
+    begin(kept, base // SIZE, r, most)
+    set_limit(flight, base, ray.motion, most)
     return reachable
 
 
@@ -114,7 +96,7 @@ def box_of(flight, base):
 
 @inline
 def shear_of(flight, base):
-    rows, s = flight.places, flight.rays
+    rows, s = flight.rows, flight.rays
     return Shear(
         (rows[base], rows[base + 1], rows[base + 2]),
         (s[base], s[base + 1], s[base + 2]),
@@ -129,8 +111,8 @@ def motion_of(flight, base):
 
 
 @inline
-def set_limit(flight, base, motion):
-    limit = limit_of(motion, flight.rays[base + MOST])
+def set_limit(flight, base, motion, most):
+    limit = limit_of(motion, most)
     flight.boxes[base + LIMIT] = limit
     flight.states[base + BOUND] = np.uint32(key_bound(limit))
 
@@ -165,32 +147,42 @@ def go_on(flight, codes, stack, base, at_node, at_leaf, looking, top):
 
 
 @inline
-def meet(question, flight, base, blocks, ids, sides, crossing, counts):
+def meet(question, flight, kept, base, blocks, ids, sides, crossing, counts):
     """Test the triangles of the leaf a lane has come to; whether its ray is done."""
     shear, motion = shear_of(flight, base), motion_of(flight, base)
-    leaf = leaf_of(flight, base)
+    leaf, lane = leaf_of(flight, base), base // SIZE
     low, least = flight.rays[base + LOW], flight.rays[base + LEAST]
     first = leaf // BLOCKS_OF_LEAF
     for index in range(first, first + leaf % BLOCKS_OF_LEAF):
-        count_primitives(counts, ids, index * BLOCK_SIZE)
+        if counts.shape[0] > 0:
+            counts[place_in(counts, kept, lane) + 1] += primitives_in(ids, index * BLOCK_SIZE)
         block = index * BLOCK_FLOATS
-        high = high_of(motion, flight.rays[base + MOST])
+        high = high_of(motion, furthest(kept, lane))
         hits, in_doubt = cross_block(shear, blocks, block, sides, low, high, crossing)
         while hits != 0:
-            lane = first_bit(hits)
+            i = first_bit(hits)
             hits &= hits - np.uint32(1)
-            hit, t = settle(shear, motion, blocks, block, lane, sides, in_doubt, half_open(question), crossing)
-            if hit and t >= least and t <= flight.rays[base + MOST]:
-                if accept(question, flight, base, ids, index * BLOCK_SIZE + lane, t, crossing, lane):
+            doubt = (in_doubt >> np.uint32(i)) & np.uint32(1) != 0
+            found = (crossing[i], crossing[4 + i], crossing[8 + i], crossing[12 + i], crossing[16 + i])
+            hit, t, weights = settle(shear, motion, blocks, block + i, sides, doubt, half_open(question), found)
+            if hit and t >= least and t <= furthest(kept, lane):
+                if accept(question, kept, lane, ids, index * BLOCK_SIZE + i, t, weights):
                     return True
-                set_limit(flight, base, motion)
+                set_limit(flight, base, motion, furthest(kept, lane))
     return False
 
 
+@inline
+def place_in(counts, kept, lane):
+    """Where to count the work for the lane's ray: in a place of its own, or with all others."""
+    return 2 * kept.places[2 * np.intp(lane) + RAY] if counts.shape[0] > 2 else 0
+
+
 @kernel
-def fly(question, nodes, codes, blocks, ids, frame, origins, directions, t_min, t_max, sides, counts, begin, end):
-    """Answer the question for the rays from begin to end."""
-    lanes = min(IN_FLIGHT, end - begin)
+def fly(question, nodes, codes, blocks, ids, frame, origins, directions, t_min, t_max, sides, counts, waiting):
+    """Answer the question for the rays waiting."""
+    number = waiting.shape[0]
+    lanes = min(IN_FLIGHT, number)
     space = frame_of(frame)
     size = stack_size(np.intp(frame[FRAME_DEPTH]))
     stack = Stack(np.empty(lanes * size, np.int32), np.empty(lanes * size, np.uint32))
@@ -199,17 +191,18 @@ def fly(question, nodes, codes, blocks, ids, frame, origins, directions, t_min, 
         np.empty(lanes * SIZE, np.float32), np.empty(lanes * SIZE, np.uint32), np.empty(lanes * SIZE, dtype),
         np.empty(lanes * SIZE, np.float64), np.empty(lanes * SIZE, np.int64), np.empty(3 * LISTS, np.uint32),
     )  # fmt: skip
+    kept = Kept(np.empty(4 * lanes, dtype), np.empty(2 * lanes, np.int64))
     crossing, axes = np.empty(20, dtype), np.empty(9, dtype)
     for lane in range(lanes):
         stack.keys[lane * size], stack.parents[lane * size] = NEVER, 0
-        flight.places[lane * SIZE + RAY] = -1
+        kept.places[2 * lane + RAY] = -1
         flight.states[lane * SIZE + TOP] = lane * size
         flight.lists[2 * LISTS + lane] = lane
 
-    following, at_node, at_leaf, looking = begin, 0, 0, lanes
+    following, at_node, at_leaf, looking = 0, np.intp(0), np.intp(0), np.intp(lanes)
     while at_node + at_leaf + looking > 0:
         # Lanes whose next place is beyond the limit look further down; those at the bottom begin another ray.
-        todo, looking = looking, 0
+        todo, looking = looking, np.intp(0)
         for i in range(todo):
             base = base_at(flight, 2 * LISTS + i)
             bottom = base // SIZE * size
@@ -220,37 +213,41 @@ def fly(question, nodes, codes, blocks, ids, frame, origins, directions, t_min, 
             if top > bottom:
                 at_node, at_leaf, looking = go_on(flight, codes, stack, base, at_node, at_leaf, looking, top)
                 continue
-            if flight.places[base + RAY] >= 0:
-                land(question, flight, base, ids, flight.places[base + RAY])
-            if following < end:
-                reachable = begin_ray(flight, base, space, origins, directions, t_min, t_max, following, axes)
+            lane = base // SIZE
+            if kept.places[2 * lane + RAY] >= 0:
+                land(question, kept, lane, ids)
+            if following < number:
+                r = np.intp(waiting[following])
+                reachable = begin_ray(flight, kept, base, space, origins, directions, t_min, t_max, r, axes)
                 following += 1
                 flight.states[base + TOP], flight.states[base + CODE] = bottom, 0
                 if reachable:
-                    flight.lists[at_node] = base // SIZE
+                    flight.lists[at_node] = lane
                     at_node += 1
                 else:
-                    flight.lists[2 * LISTS + looking] = base // SIZE
+                    flight.lists[2 * LISTS + looking] = lane
                     looking += 1
 
         for i in range(at_node):
             node = np.intp(flight.states[base_at(flight, i) + CODE]) * NODE_FLOATS
             for line in range(4):
                 prefetch(nodes, node + 16 * line)
-        todo, at_node = at_node, 0
+            if counts.shape[0] > 0:
+                counts[place_in(counts, kept, flight.lists[i])] += boxes_in(nodes, node)
+        todo, at_node = at_node, np.intp(0)
         for i in range(todo):
             base = base_at(flight, i)
             code, top = flight.states[base + CODE], np.intp(flight.states[base + TOP])
-            top = expand(box_of(flight, base), counts, nodes, stack, code, top, flight.boxes[base + LIMIT])
+            top = expand(box_of(flight, base), None, nodes, stack, code, top, flight.boxes[base + LIMIT])
             at_node, at_leaf, looking = go_on(flight, codes, stack, base, at_node, at_leaf, looking, top)
 
         for i in range(at_leaf):
             block = leaf_of(flight, base_at(flight, LISTS + i)) // BLOCKS_OF_LEAF * BLOCK_FLOATS
             for line in range(3):
                 prefetch(blocks, block + 16 * line)
-        todo, at_leaf = at_leaf, 0
+        todo, at_leaf = at_leaf, np.intp(0)
         for i in range(todo):
             base = base_at(flight, LISTS + i)
-            done = meet(question, flight, base, blocks, ids, sides, crossing, counts)
+            done = meet(question, flight, kept, base, blocks, ids, sides, crossing, counts)
             top = base // SIZE * size if done else np.intp(flight.states[base + TOP])
             at_node, at_leaf, looking = go_on(flight, codes, stack, base, at_node, at_leaf, looking, top)

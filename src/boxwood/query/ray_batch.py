@@ -36,7 +36,8 @@ def first_bad_ray(origins, directions, t_min, t_max, begin, end):
 def run(cast, tree, rays, cull, threads, progress, counters):
     """Cast all rays, chunk by chunk, each checked before.
 
-    `cast` takes the tree's arrays, those of the rays, `sides`, `counts`, and the first and last + 1 ray.
+    `cast` takes the tree's arrays, those of the rays, `sides`, `counts` (of boxes and triangles tested; empty when
+    nobody asks), and the first and last + 1 ray.
     """
     sides = SIDES[one_of("cull", cull, tuple(SIDES))]
     t_max = np.minimum(rays.t_max, np.finfo(rays.t_max.dtype).max)  # a t beyond the numbers is no hit
@@ -46,7 +47,7 @@ def run(cast, tree, rays, cull, threads, progress, counters):
         bad = first_bad_ray(rays.origins, rays.directions, rays.t_min, rays.t_max, begin, end)
         if bad >= 0:
             raise_bad_ray(rays, bad)
-        counts = None if counters is None else np.zeros(2, np.int64)
+        counts = np.zeros(0 if counters is None else 2, np.int64)
         cast(*tree.arrays, *rays[:3], t_max, sides, counts, begin, end)
         if counters is not None:
             counters.add(queries=end - begin, boxes_tested=counts[0], primitives_tested=counts[1])
