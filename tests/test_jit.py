@@ -15,7 +15,7 @@ import pytest
 
 import boxwood
 from boxwood._jit import generic, kernel
-from boxwood.query.bundles import answer
+from boxwood.query.engine import answer
 from boxwood.results import Counters
 from worlds import DTYPES, INTERPRETED, closed_mesh, everything
 

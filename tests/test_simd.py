@@ -39,6 +39,7 @@ from boxwood._simd import (
     store,
     store_int,
     vectors,
+    where_greater,
 )
 from boxwood._simd import keys as simd_keys
 from boxwood._simd import lanes as lanes_module
@@ -180,6 +181,23 @@ def test_columns_of_sixteen_rows(dtype):
     for row in range(5):
         load(table, row, out)
         np.testing.assert_array_equal(out.reshape(3, 16), table[row : row + 16].T)
+
+
+@pytest.mark.parametrize(("dtype", "lanes"), KINDS)
+def test_lanes_of_one_or_of_another(dtype, lanes):
+    load = LOADS[lanes]
+
+    @compiled
+    def choose(a, b, out):
+        x, y = load(a, 0), load(b, 0)
+        store(out, 0, where_greater(x, y, x + x, y))
+
+    out = np.empty(lanes, dtype)
+    for seed in range(50):
+        a, b = numbers(dtype, lanes, seed), numbers(dtype, lanes, seed + 100)
+        with np.errstate(all="ignore"):
+            choose(a, b, out)
+            np.testing.assert_array_equal(out, np.where(a > b, a + a, b))
 
 
 @pytest.mark.parametrize(("dtype", "lanes"), KINDS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .keys import key_bound, ordered, sorted_keys, splat_int8
-from .lanes import greatest_of, least_of, load_columns16, shifted, spread8, spread16
+from .lanes import greatest_of, least_of, load_columns16, shifted, spread8, spread16, where_greater
 from .vectors import (
     count_bits,
     equal,
@@ -62,4 +62,5 @@ __all__ = [
     "spread16",
     "store",
     "store_int",
+    "where_greater",
 ]

@@ -118,3 +118,14 @@ def shifted(typingctx, vector):
         return builder.shuffle_vector(arguments[0], arguments[0], mask)
 
     return vector(vector), codegen
+
+
+@compiled_or(lambda a, b, x, y: np.where(a > b, x, y))
+def where_greater(typingctx, a, b, x, y):
+    """The lanes of x where a is greater than b, and those of y elsewhere."""
+
+    def codegen(context, builder, signature, arguments):
+        a, b, x, y = arguments
+        return builder.select(builder.fcmp_ordered(">", a, b), x, y)
+
+    return x(a, b, x, y), codegen

@@ -17,26 +17,29 @@ from ..descend import reach
 LANES = 16
 ALL_LANES = np.uint32(2**LANES - 1)
 
-# Where the rows of `Bundle.boxes` begin: one number for each ray, three rows where there is one for each axis.
-INVERSE, ENTRY, EXIT, START, LIMITS, INTERVALS = (LANES * row for row in (0, 3, 6, 9, 10, 11))
+# Where the rows of `Group.boxes` begin: one number for each ray, three rows where there is one for each axis.
+INVERSE, ENTRY, EXIT, PLACE, PADS, START, LIMITS, KIND, INTERVALS = (
+    LANES * row for row in (0, 3, 6, 9, 12, 13, 14, 15, 16)
+)
 LEAST_INVERSE, GREATEST_INVERSE, ENTRY_PLACE, EXIT_PLACE, LEAST_START, BOXES = (
     INTERVALS + place for place in (0, 3, 6, 9, 12, 13)
 )
 
-# The rows of `Bundle.rays`.
-ORIGIN, SLOPE, PER, SLACK, LEAST, MOST, DIRECTION, RAYS = (LANES * row for row in (0, 3, 5, 8, 10, 11, 12, 15))
+# The rows of `Group.rays`.
+ORIGIN, SLOPE, PER, SLACK, LEAST, MOST, RAYS = (LANES * row for row in (0, 3, 5, 8, 10, 11, 12))
 
 
-class Bundle(NamedTuple):
-    """Rays that go much the same way, made ready by `ray_bundle.make_bundle`, in rows with a lane for each."""
+class Group(NamedTuple):
+    """Sixteen rays made ready by `ray_group`, in rows with a lane for each; a bundle, if they go much the same way."""
 
-    boxes: np.ndarray  # float32 (BOXES,): what BoxRay has, the limit on progress, and the intervals of all rays
-    rays: np.ndarray  # computing dtype (RAYS,): what Shear has, t_min, the furthest t that counts; the direction
+    boxes: np.ndarray  # float32 (BOXES,): what BoxRay has and is made of, the limit, the kind; a bundle's intervals
+    rays: np.ndarray  # computing dtype (RAYS,): what Shear has, t_min, the furthest t that counts
     speeds: np.ndarray  # float64 (LANES,): progress per t
-    rows: np.ndarray  # int64 (6,): as of BoxRay, then as of Shear
+    ahead: np.ndarray  # uint32 (3,): for each axis, the lanes whose inverse is not negative
+    rows: np.ndarray  # int64 (6,): a bundle's, as of BoxRay and as of Shear
 
 
-@reach.implemented_for(Bundle)
+@reach.implemented_for(Group)
 def entries(bundle, nodes, node, limit):
     """A progress before which no ray enters each box, and the bits of the boxes that some ray enters in time."""
     boxes, rows = bundle.boxes, bundle.rows

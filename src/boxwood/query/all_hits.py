@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import inline, kernel
-from .bundles import answer
+from .engine import answer
 from .question import ALL, unanswered
 from .ray_batch import run
 

@@ -1,57 +1,25 @@
-"""The engine of all questions: rays side by side that go the same way share one walk, sixteen at a time; others fly.
+"""One walk for the sixteen rays of a bundle, with the rays in the lanes of vectors.
 
-What a camera sends out, or the shadow rays from a surface to a light, visit nearly the same nodes in a row. Sixteen
-such rays (`make_bundle` says which) take one walk that reads each node and each triangle once, with rays in the lanes
-of the vectors. It made rays of a camera twice, and shadow rays three times, as fast as in flight.
+Each node and each triangle is read once for all of them. A ray that misses a box is taken along: it cannot hit what is
+in there, so that nothing need be known of which rays are where.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .._jit import inline, kernel
+from .._jit import inline
 from .._simd import first_bit, greatest_of, key_bound, load16
-from ..descend import Stack, code_at, expand, stack_size
-from ..geometry.bundle_box import BOXES, LANES, LEAST, LIMITS, MOST, RAYS, Bundle
+from ..descend import code_at, expand
+from ..geometry.bundle_box import LANES, LEAST, LIMITS, MOST
 from ..geometry.bundle_triangle import cross_triangle
-from ..geometry.ray import frame_of, limit_of
-from ..geometry.ray_bundle import make_bundle, motion_of_lane, shear_of_lane
+from ..geometry.ray import limit_of
+from ..geometry.ray_group import motion_of_lane, shear_of_lane
 from ..geometry.ray_triangle import settle
-from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
-from .flight import fly
-from .question import Kept, accept, begin, furthest, half_open, land
+from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF
+from .question import accept, begin, furthest, half_open, land
 
 f4 = np.float32
-
-
-@kernel
-def answer(question, nodes, codes, blocks, ids, frame, origins, directions, t_min, t_max, sides, counts, begin, end):
-    """Answer the question for the rays from begin to end.
-
-    Where work is counted each ray walks by itself, so that counts do not depend on its neighbours.
-    """
-    space, dtype = frame_of(frame), origins.dtype
-    size = stack_size(np.intp(frame[FRAME_DEPTH]))
-    stack = Stack(np.empty(size, np.int32), np.empty(size, np.uint32))
-    bundle = Bundle(np.empty(BOXES, np.float32), np.empty(RAYS, dtype), np.empty(LANES), np.empty(6, np.int64))
-    kept = Kept(np.empty(4 * LANES, dtype), np.empty(2 * LANES, np.int64))
-    crossing = np.empty(5 * LANES, dtype)
-    alone = np.empty(end - begin, np.int64)
-    number, r = 0, begin
-    while r < end:
-        together = counts.shape[0] == 0 and r + LANES <= end
-        if together and make_bundle(bundle, space, origins, directions, t_min, t_max, r):
-            walk(question, bundle, kept, stack, nodes, codes, blocks, ids, sides, crossing, r)
-            r += LANES
-        else:
-            last = min(r + LANES, end)
-            while r < last:
-                alone[number] = r
-                number += 1
-                r += 1
-    if number > 0:
-        rays = origins, directions, t_min, t_max
-        fly(question, nodes, codes, blocks, ids, frame, *rays, sides, counts, alone[:number])
 
 
 @inline

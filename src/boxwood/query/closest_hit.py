@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from .bundles import answer
+from .engine import answer
 from .question import CLOSEST, unanswered
 from .ray_batch import run
 

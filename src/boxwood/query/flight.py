@@ -1,10 +1,7 @@
-"""Many rays at a time: they take their steps in turns, sorted by the kind of step.
+"""Rays in flight: what a thread knows of each, and the steps they take in turns.
 
-One ray alone waits: each step needs the outcome of the last, a branch the processor cannot foresee (box or
-triangles?) is guessed wrong half of the time, and in a tree larger than the cache every node is far away. Here a
-thread keeps a few dozen rays in flight. All that stand at a node take that step, one after the other without a
-branch between them; then all that stand at a leaf; and what a ray needs next is asked for while others work. It
-made first hits 1.1 to 2.2 times as fast as one walk after the other, the more so the larger the tree.
+A lane holds a ray. It stands at a node or at a leaf, or looks for the next place on its stack; `engine` has all that
+stand at the same kind of place take their step one after the other.
 """
 
 from __future__ import annotations
@@ -13,20 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import inline, kernel
-from .._simd import first_bit, key_bound, prefetch
-from ..descend import Stack, boxes_in, code_at, expand, primitives_in, stack_size
-from ..geometry.ray import Motion, Shear, frame_of, high_of, limit_of, low_of, make_ready
+from .._jit import inline
+from .._simd import first_bit, key_bound
+from ..descend import code_at, primitives_in
+from ..geometry import bundle_box
+from ..geometry.ray import Motion, Ray, Shear, high_of, limit_of, low_of, make_ready
 from ..geometry.ray_box import BoxRay
+from ..geometry.ray_group import box_of_lane, motion_of_lane, shear_of_lane
 from ..geometry.ray_triangle import cross_block, settle
-from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH, NODE_FLOATS
-from .question import RAY, Kept, accept, begin, furthest, half_open, land
-
-IN_FLIGHT = 24
-"""Rays a thread keeps in flight; 16 to 32 do equally well."""
-
-NEVER = np.int32(2**31 - 1)
-"""The key in the first place of each lane's stack: beyond every limit, so that no step asks whether it is empty."""
+from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF
+from .question import RAY, accept, begin, furthest, half_open
 
 
 class Flight(NamedTuple):
@@ -83,6 +76,16 @@ def begin_ray(flight, kept, base, space, origins, directions, t_min, t_max, r, a
 
 
 @inline
+def begin_lane(flight, kept, base, group, lane, r):
+    """Put the ray of a group's lane, which is ray r, into a lane of the flight."""
+    least = group.rays[bundle_box.LEAST + lane]
+    ray = Ray(box_of_lane(group, lane), shear_of_lane(group, lane), motion_of_lane(group, lane))
+    keep(flight, base, ray, least, least)
+    begin(kept, base // SIZE, r, group.rays[bundle_box.MOST + lane])
+    keep_limit(flight, base, group.boxes[bundle_box.LIMITS + lane])
+
+
+@inline
 def box_of(flight, base):
     boxes, states = flight.boxes, flight.states
     return BoxRay(
@@ -112,7 +115,11 @@ def motion_of(flight, base):
 
 @inline
 def set_limit(flight, base, motion, most):
-    limit = limit_of(motion, most)
+    keep_limit(flight, base, limit_of(motion, most))
+
+
+@inline
+def keep_limit(flight, base, limit):
     flight.boxes[base + LIMIT] = limit
     flight.states[base + BOUND] = np.uint32(key_bound(limit))
 
@@ -176,78 +183,3 @@ def meet(question, flight, kept, base, blocks, ids, sides, crossing, counts):
 def place_in(counts, kept, lane):
     """Where to count the work for the lane's ray: in a place of its own, or with all others."""
     return 2 * kept.places[2 * np.intp(lane) + RAY] if counts.shape[0] > 2 else 0
-
-
-@kernel
-def fly(question, nodes, codes, blocks, ids, frame, origins, directions, t_min, t_max, sides, counts, waiting):
-    """Answer the question for the rays waiting."""
-    number = waiting.shape[0]
-    lanes = min(IN_FLIGHT, number)
-    space = frame_of(frame)
-    size = stack_size(np.intp(frame[FRAME_DEPTH]))
-    stack = Stack(np.empty(lanes * size, np.int32), np.empty(lanes * size, np.uint32))
-    dtype = origins.dtype
-    flight = Flight(
-        np.empty(lanes * SIZE, np.float32), np.empty(lanes * SIZE, np.uint32), np.empty(lanes * SIZE, dtype),
-        np.empty(lanes * SIZE, np.float64), np.empty(lanes * SIZE, np.int64), np.empty(3 * LISTS, np.uint32),
-    )  # fmt: skip
-    kept = Kept(np.empty(4 * lanes, dtype), np.empty(2 * lanes, np.int64))
-    crossing, axes = np.empty(20, dtype), np.empty(9, dtype)
-    for lane in range(lanes):
-        stack.keys[lane * size], stack.parents[lane * size] = NEVER, 0
-        kept.places[2 * lane + RAY] = -1
-        flight.states[lane * SIZE + TOP] = lane * size
-        flight.lists[2 * LISTS + lane] = lane
-
-    following, at_node, at_leaf, looking = 0, np.intp(0), np.intp(0), np.intp(lanes)
-    while at_node + at_leaf + looking > 0:
-        # Lanes whose next place is beyond the limit look further down; those at the bottom begin another ray.
-        todo, looking = looking, np.intp(0)
-        for i in range(todo):
-            base = base_at(flight, 2 * LISTS + i)
-            bottom = base // SIZE * size
-            top = np.intp(flight.states[base + TOP])
-            bound = np.int32(flight.states[base + BOUND])
-            while top > bottom and stack.keys[top] > bound:
-                top -= 1
-            if top > bottom:
-                at_node, at_leaf, looking = go_on(flight, codes, stack, base, at_node, at_leaf, looking, top)
-                continue
-            lane = base // SIZE
-            if kept.places[2 * lane + RAY] >= 0:
-                land(question, kept, lane, ids)
-            if following < number:
-                r = np.intp(waiting[following])
-                reachable = begin_ray(flight, kept, base, space, origins, directions, t_min, t_max, r, axes)
-                following += 1
-                flight.states[base + TOP], flight.states[base + CODE] = bottom, 0
-                if reachable:
-                    flight.lists[at_node] = lane
-                    at_node += 1
-                else:
-                    flight.lists[2 * LISTS + looking] = lane
-                    looking += 1
-
-        for i in range(at_node):
-            node = np.intp(flight.states[base_at(flight, i) + CODE]) * NODE_FLOATS
-            for line in range(4):
-                prefetch(nodes, node + 16 * line)
-            if counts.shape[0] > 0:
-                counts[place_in(counts, kept, flight.lists[i])] += boxes_in(nodes, node)
-        todo, at_node = at_node, np.intp(0)
-        for i in range(todo):
-            base = base_at(flight, i)
-            code, top = flight.states[base + CODE], np.intp(flight.states[base + TOP])
-            top = expand(box_of(flight, base), None, nodes, stack, code, top, flight.boxes[base + LIMIT])
-            at_node, at_leaf, looking = go_on(flight, codes, stack, base, at_node, at_leaf, looking, top)
-
-        for i in range(at_leaf):
-            block = leaf_of(flight, base_at(flight, LISTS + i)) // BLOCKS_OF_LEAF * BLOCK_FLOATS
-            for line in range(3):
-                prefetch(blocks, block + 16 * line)
-        todo, at_leaf = at_leaf, np.intp(0)
-        for i in range(todo):
-            base = base_at(flight, LISTS + i)
-            done = meet(question, flight, kept, base, blocks, ids, sides, crossing, counts)
-            top = base // SIZE * size if done else np.intp(flight.states[base + TOP])
-            at_node, at_leaf, looking = go_on(flight, codes, stack, base, at_node, at_leaf, looking, top)

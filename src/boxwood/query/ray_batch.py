@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._arrays import one_of, raise_bad_ray
-from .._jit import kernel
+from .._jit import inline, kernel
+from .._simd import less, load_columns16, maximum, number_like, splat16
 from .._threads import run_chunks
 
 SIDES = {
@@ -16,11 +17,26 @@ SIDES = {
 """Lanes to keep, of triangles met on their front and on their back, for each choice of cull."""
 
 
+@inline
+def sixteen_are_good(origins, directions, first):
+    """Whether the origins of sixteen rays are finite, and their directions too and not zero."""
+    largest, none = splat16(number_like(origins[first, 0], np.inf)), splat16(number_like(origins[first, 0], 0.0))
+    good = np.uint32(2**16 - 1)
+    for array in (origins, directions):
+        x, y, z = load_columns16(array, first)
+        x, y, z = maximum(x, none - x), maximum(y, none - y), maximum(z, none - z)
+        good &= less(x, largest) & less(y, largest) & less(z, largest)
+    return good & less(none, maximum(maximum(x, y), z)) == 2**16 - 1
+
+
 @kernel
 def first_bad_ray(origins, directions, t_min, t_max, begin, end):
     """The first ray that is not finite, has no direction, or has a range that is no number; -1 when all are good."""
     inf = np.inf
-    for r in range(begin, end):
+    good = begin
+    while good + 16 <= end and sixteen_are_good(origins, directions, good):
+        good += 16
+    for r in range(good, end):
         # Quarters, so that the sum of finite numbers is finite.
         place = abs(origins[r, 0]) * 0.25 + abs(origins[r, 1]) * 0.25 + abs(origins[r, 2]) * 0.25
         x, y, z = abs(directions[r, 0]), abs(directions[r, 1]), abs(directions[r, 2])

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._arrays import Array, Rays
 from ..tree.triangle_tree import TriangleTree
-from .bundles import answer
+from .engine import answer
 from .question import CLOSEST, unanswered
 from .ray_batch import run
 
