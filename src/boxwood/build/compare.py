@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..layout import FRAME_SCALE, RECORD_FLOATS
-from ..tree.validate import corners_of, require
+from ..tree.validate import require
 from .records import make_records
 
 
@@ -16,7 +16,7 @@ def validate_mesh(tree, vertices, faces) -> None:
     require(tree.blocks.dtype == vertices.dtype, f"blocks are {tree.blocks.dtype}, and vertices {vertices.dtype}")
     require(ids < len(faces), "triangle {} is no face of the mesh", ids)
     corners = vertices[faces[ids]] * vertices.dtype.type(tree.frame[FRAME_SCALE])
-    require(np.all(corners_of(tree)[held] == corners, axis=(1, 2)), "triangle {} is not where the face is", ids)
+    require(np.all(tree.corners()[held] == corners, axis=(1, 2)), "triangle {} is not where the face is", ids)
     expected = np.zeros(len(faces), bool)
     expected[make_records(vertices, faces, tree.frame).view(np.int32)[3::RECORD_FLOATS]] = True
     found = np.zeros(len(faces), bool)
