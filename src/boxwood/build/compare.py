@@ -24,3 +24,19 @@ def validate_mesh(tree, vertices, faces) -> None:
     require(found | ~expected, "face {} has an area but is not in the tree")
     require(expected | ~found, "face {} has no area but is in the tree")
     require(tree.degenerate == len(faces) - len(ids), f"{tree.degenerate} faces are said to have no area")
+
+
+def validate_boxes(tree, lower, upper) -> None:
+    """Raise ValueError naming the first box that is missing, too much, or not where its corners are."""
+    held = tree.ids >= 0
+    ids = tree.ids[held]
+    require(tree.blocks.dtype == lower.dtype, f"blocks are {tree.blocks.dtype}, and boxes {lower.dtype}")
+    require(tree.dimension == lower.shape[1], f"the tree has {tree.dimension} dimensions, and boxes {lower.shape[1]}")
+    require(ids < len(lower), "box {} is not of the set", ids)
+    corners = tree.corners()[held]
+    axes = slice(0, tree.dimension)
+    same = np.all((corners[:, 0, axes] == lower[ids]) & (corners[:, -1, axes] == upper[ids]), axis=1)
+    require(same & np.all(corners[:, :, tree.dimension :] == 0, axis=(1, 2)), "box {} is not where it was given", ids)
+    found = np.zeros(len(lower), bool)
+    found[ids] = True
+    require(found, "box {} is not in the tree")
