@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import archive
-from ._regions import Batch, box_batch, box_set, plane_batch, point_set, sphere_batch
+from ._arrays import boxed, positive_int
+from ._regions import Batch, box_batch, box_set, plane_batch, point_batch, point_set, sphere_batch
 from .build.choose import build_box_tree
 from .build.compare import validate_boxes
+from .query.nearest import nearest_boxes
 from .query.overlapping import overlapping_boxes, overlapping_frusta, overlapping_spheres
-from .results import Counters, Ragged
+from .results import Counters, Nearest, Ragged
 from .tree.box_tree import BoxSetTree
 from .tree.levels import levels_of
 from .tree.statistics import BoxStatistics
@@ -29,6 +31,7 @@ Progress: TypeAlias = Callable[[int, int], object]
 StrPath: TypeAlias = str | os.PathLike[str]
 Ids: TypeAlias = NDArray[np.int64]
 
+INFINITY = float("inf")
 KIND = "boxes"
 TREE_ARRAYS = ("nodes", "blocks", "ids", "frame")
 
@@ -344,6 +347,50 @@ class BoxTree:
         batch = plane_batch(planes, self.dimension)
         options = {"threads": threads, "progress": progress, "counters": counters}
         return _rows(batch, *overlapping_frusta(self.tree, *batch.arrays, **options))
+
+    def nearest(
+        self,
+        points: ArrayLike,
+        k: int = 1,
+        *,
+        max_distance: ArrayLike = INFINITY,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        counters: Counters | None = None,
+    ) -> Nearest:
+        """The k boxes nearest to each point; a box that holds the point is 0 away.
+
+        A distance is the root of dx * dx + dy * dy + dz * dz in float64, dx being how far the box is on the x axis,
+        rounded to the dtype of the answer: that of the set, or float64 when the points are.
+
+        Parameters
+        ----------
+        points : (d,) or (..., d) array_like
+        k : int
+            At least 1.
+        max_distance : number or (...) array_like
+            Boxes farther away do not count, as `query_sphere` decides it.
+        threads, progress, counters : as of `query_box`.
+
+        Returns
+        -------
+        Nearest
+            ``distances`` and ``ids`` (..., k), the nearest first and of equally near ones the smaller id first; inf
+            and -1 where there are fewer than k.
+
+        Examples
+        --------
+        >>> import boxwood as bw
+        >>> tree = bw.BoxTree([[0, 0], [2, 0]], [[1, 1], [3, 1]])
+        >>> found = tree.nearest([[4, 1], [0.5, 2]], k=2)
+        >>> found.distances.round(2).tolist(), found.ids.tolist()
+        ([[1.0, 3.0], [1.0, 1.8]], [[1, 0], [0, 1]])
+        """
+        batch = point_batch(points, max_distance, self.dtype, self.dimension)
+        k = positive_int("k", k)
+        options = {"threads": threads, "progress": progress, "counters": counters}
+        found = nearest_boxes(self.tree, *batch.arrays, k, batch.dtype, **options)
+        return Nearest(*(boxed(batch.shape, array) for array in found))
 
 
 def _rows(batch: Batch, splits: Ids, ids: Ids) -> Ids | Ragged:
