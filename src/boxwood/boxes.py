@@ -1,7 +1,7 @@
 """What a user holds: a fixed set of boxes or points, in the plane or in space, that answers questions about them.
 
-A set is two arrays and, from the first question on, the tree over them (`build`, `tree`). Every question is a few
-lines here: convert what was given, ask `query`, put the answer in a result.
+A set is two arrays and, from the first question on, the tree over them (`build`, `tree`); `box_questions` has what it
+can be asked.
 """
 
 from __future__ import annotations
@@ -15,13 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import archive
-from ._arrays import boxed, positive_int
-from ._regions import Batch, box_batch, box_set, plane_batch, point_batch, point_set, sphere_batch
+from ._regions import box_set, point_set
+from .box_questions import BoxQuestions
 from .build.choose import build_box_tree
 from .build.compare import validate_boxes
-from .query.nearest import nearest_boxes
-from .query.overlapping import overlapping_boxes, overlapping_frusta, overlapping_spheres
-from .results import Counters, Nearest, Ragged
 from .tree.box_tree import BoxSetTree
 from .tree.levels import levels_of
 from .tree.statistics import BoxStatistics
@@ -29,14 +26,12 @@ from .tree.validate import validate_links
 
 Progress: TypeAlias = Callable[[int, int], object]
 StrPath: TypeAlias = str | os.PathLike[str]
-Ids: TypeAlias = NDArray[np.int64]
 
-INFINITY = float("inf")
 KIND = "boxes"
 TREE_ARRAYS = ("nodes", "blocks", "ids", "frame")
 
 
-class BoxTree:
+class BoxTree(BoxQuestions):
     """A fixed set of boxes, in the plane or in space, that can be asked what overlaps, what is near and what is hit.
 
     Boxes are closed: what touches one overlaps it. Ids are rows of `lower` and `upper`.
@@ -234,165 +229,3 @@ class BoxTree:
         self._hold(state["lower"], state["upper"])
         self._tree = state["tree"]
         self._lower.flags.writeable = self._upper.flags.writeable = False
-
-    # What overlaps
-
-    def query_box(
-        self,
-        lower: ArrayLike,
-        upper: ArrayLike,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        counters: Counters | None = None,
-    ) -> Ids | Ragged:
-        """The boxes that overlap each of these boxes; touching counts.
-
-        Parameters
-        ----------
-        lower, upper : (d,) or (..., d) array_like
-            Corners; (d,) broadcasts against (n, d).
-        threads, progress, counters : optional
-            How many threads may work at once, a callable (done, total), and a `Counters` to add the work to.
-
-        Returns
-        -------
-        int64 array (m,) or Ragged
-            Ids, rising; for a batch a row of them for each box. Decided on the coordinates as given.
-
-        Raises
-        ------
-        ValueError
-            For wrong shapes, numbers that are not finite, or lower above upper; it names the first bad row.
-
-        Examples
-        --------
-        >>> import boxwood as bw
-        >>> tree = bw.BoxTree([[0, 0], [2, 0]], [[1, 1], [3, 1]])
-        >>> tree.query_box([[0, 0], [1, 1]], [[3, 3], [2, 2]]).pairs.tolist()
-        [[0, 0], [0, 1], [1, 0], [1, 1]]
-        """
-        batch = box_batch(lower, upper, self.dtype, self.dimension)
-        options = {"threads": threads, "progress": progress, "counters": counters}
-        return _rows(batch, *overlapping_boxes(self.tree, *batch.arrays, **options))
-
-    def query_sphere(
-        self,
-        center: ArrayLike,
-        radius: ArrayLike,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        counters: Counters | None = None,
-    ) -> Ids | Ragged:
-        """The boxes that reach within a radius of each centre; exactly that far counts, and a radius of 0 is a point.
-
-        What decides is dx * dx + dy * dy + dz * dz <= radius * radius in float64, dx being how far the box is from the
-        centre on the x axis.
-
-        Parameters
-        ----------
-        center : (d,) or (..., d) array_like
-        radius : number or (...) array_like
-        threads, progress, counters : as of `query_box`.
-
-        Returns
-        -------
-        int64 array (m,) or Ragged
-            Ids, rising; for a batch a row of them for each sphere.
-
-        Examples
-        --------
-        >>> import boxwood as bw
-        >>> tree = bw.BoxTree([[0, 0], [2, 0]], [[1, 1], [3, 1]])
-        >>> tree.query_sphere([4, 2], [1, 2])[1].tolist()
-        [1]
-        """
-        batch = sphere_batch(center, radius, self.dtype, self.dimension)
-        options = {"threads": threads, "progress": progress, "counters": counters}
-        return _rows(batch, *overlapping_spheres(self.tree, *batch.arrays, **options))
-
-    def query_frustum(
-        self,
-        planes: ArrayLike,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        counters: Counters | None = None,
-    ) -> Ids | Ragged:
-        """The boxes that planes do not leave out, as for culling what a camera cannot see.
-
-        A box is left out when all of it lies on the outer side of one of the planes. Near an edge between planes a box
-        may lie outside of their common inside and yet of none alone: it is listed. Points are listed exactly when they
-        are inside. What decides is a * x + b * y + c * z + d >= 0 in float64 for the corner farthest inside.
-
-        Parameters
-        ----------
-        planes : (k, d + 1) or (..., k, d + 1) array_like
-            Rows a, b, c, d (in the plane a, b, d), with a x + b y + c z + d >= 0 inside; normals of any length but 0.
-        threads, progress, counters : as of `query_box`.
-
-        Returns
-        -------
-        int64 array (m,) or Ragged
-            Ids, rising; for a batch a row of them for each set of planes.
-
-        Examples
-        --------
-        >>> import boxwood as bw
-        >>> tree = bw.BoxTree([[0, 0], [2, 0]], [[1, 1], [3, 1]])
-        >>> tree.query_frustum([[1, 0, -1.5], [0, 1, 0]]).tolist()
-        [1]
-        """
-        batch = plane_batch(planes, self.dimension)
-        options = {"threads": threads, "progress": progress, "counters": counters}
-        return _rows(batch, *overlapping_frusta(self.tree, *batch.arrays, **options))
-
-    def nearest(
-        self,
-        points: ArrayLike,
-        k: int = 1,
-        *,
-        max_distance: ArrayLike = INFINITY,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        counters: Counters | None = None,
-    ) -> Nearest:
-        """The k boxes nearest to each point; a box that holds the point is 0 away.
-
-        A distance is the root of dx * dx + dy * dy + dz * dz in float64, dx being how far the box is on the x axis,
-        rounded to the dtype of the answer: that of the set, or float64 when the points are.
-
-        Parameters
-        ----------
-        points : (d,) or (..., d) array_like
-        k : int
-            At least 1.
-        max_distance : number or (...) array_like
-            Boxes farther away do not count, as `query_sphere` decides it.
-        threads, progress, counters : as of `query_box`.
-
-        Returns
-        -------
-        Nearest
-            ``distances`` and ``ids`` (..., k), the nearest first and of equally near ones the smaller id first; inf
-            and -1 where there are fewer than k.
-
-        Examples
-        --------
-        >>> import boxwood as bw
-        >>> tree = bw.BoxTree([[0, 0], [2, 0]], [[1, 1], [3, 1]])
-        >>> found = tree.nearest([[4, 1], [0.5, 2]], k=2)
-        >>> found.distances.round(2).tolist(), found.ids.tolist()
-        ([[1.0, 3.0], [1.0, 1.8]], [[1, 0], [0, 1]])
-        """
-        batch = point_batch(points, max_distance, self.dtype, self.dimension)
-        k = positive_int("k", k)
-        options = {"threads": threads, "progress": progress, "counters": counters}
-        found = nearest_boxes(self.tree, *batch.arrays, k, batch.dtype, **options)
-        return Nearest(*(boxed(batch.shape, array) for array in found))
-
-
-def _rows(batch: Batch, splits: Ids, ids: Ids) -> Ids | Ragged:
-    """Ids alone for a single question."""
-    return ids if batch.single else Ragged(splits, ids)
