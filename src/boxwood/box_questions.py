@@ -19,6 +19,7 @@ from .query.box_any import any_box
 from .query.box_cast import cast_boxes, cast_rays
 from .query.box_count import box_count
 from .query.box_first import first_box
+from .query.box_pairs import box_pairs
 from .query.nearest import nearest_boxes
 from .query.overlapping import overlapping_boxes, overlapping_frusta, overlapping_spheres
 from .results import AllHits, Counters, Hits, Nearest, Ragged
@@ -202,6 +203,42 @@ class BoxQuestions:
         options = {"threads": threads, "progress": progress, "counters": counters}
         found = nearest_boxes(self.tree, *batch.arrays, k, batch.dtype, **options)
         return Nearest(*(boxed(batch.shape, array) for array in found))
+
+    def pairs(
+        self,
+        other: BoxQuestions | None = None,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        counters: Counters | None = None,
+    ) -> Ids:
+        """All pairs of boxes that overlap, within this set or between it and another; touching counts.
+
+        Parameters
+        ----------
+        other : BoxTree, optional
+            Of the same dimension; its dtype may be another.
+        threads, progress, counters : as of `query_box`; of the counters only the hits.
+
+        Returns
+        -------
+        (m, 2) int64
+            Sorted by row. Within one set each pair once, i < j; else i is of this set and j of the other.
+
+        Examples
+        --------
+        >>> import boxwood as bw
+        >>> tree = bw.BoxTree([[0, 0], [1, 1], [5, 5]], [[1, 1], [2, 2], [6, 6]])
+        >>> tree.pairs().tolist()
+        [[0, 1]]
+        >>> tree.pairs(bw.BoxTree.from_points([[0.5, 0.5], [1, 1]])).tolist()
+        [[0, 0], [0, 1], [1, 1]]
+        """
+        if other is not None and other.dimension != self.dimension:
+            raise ValueError(f"other has {other.dimension} dimensions, and this set {self.dimension}")
+        options: dict[str, Any] = {"threads": threads, "progress": progress, "counters": counters}
+        found: Ids = box_pairs(self.tree, None if other is None else other.tree, **options)
+        return found
 
     # Rays
 
