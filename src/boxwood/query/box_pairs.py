@@ -22,7 +22,7 @@ f8 = np.float64
 TASKS = 1024
 """Pairs of subtrees to cut the walk into, at least where there are so many. Fixed, whatever the number of threads."""
 
-CHUNK = 16
+CHUNK = 64
 
 
 @kernel
