@@ -6,7 +6,7 @@ lies in the plane gets z = 0.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def box_set(lower: object, upper: object, *, copy: bool = True) -> tuple[Array, 
     """Boxes as kernels read them: lower and upper (n, 2) or (n, 3), both float32 or both float64, read-only.
 
     `copy=False` borrows arrays that need no conversion. ValueError for other shapes, for what is not finite, and for a
-    box whose lower corner is not below its upper one.
+    box whose lower corner is above its upper one.
     """
     low, high = _table("lower", lower), _table("upper", upper)
     if low.shape != high.shape:
@@ -28,7 +28,7 @@ def box_set(lower: object, upper: object, *, copy: bool = True) -> tuple[Array, 
     low, high = _held(low, dtype, copy), _held(high, dtype, copy)
     if not (low <= high).all():
         row = int(np.argmin((low <= high).all(axis=1)))
-        raise ValueError(f"lower[{row}] is not below upper[{row}]: {_text(low[row])} and {_text(high[row])}")
+        raise ValueError(f"lower[{row}] is above upper[{row}]: {_text(low[row])} and {_text(high[row])}")
     return low, high
 
 
@@ -56,28 +56,28 @@ class Batch(NamedTuple):
 def box_batch(lower: object, upper: object, dtype: np.dtype[Any], dimension: int) -> Batch:
     """Boxes to ask about; ValueError as for `box_set`."""
     batch, rows = _batch(dtype, dimension, {"lower": lower, "upper": upper}, {})
-    _refuse(~(batch.arrays[0] <= batch.arrays[1]).all(axis=1), batch, rows, "lower{} is not below upper: {}")
+    _refuse_turned(batch, rows, dimension)
     return batch
 
 
 def sphere_batch(center: object, radius: object, dtype: np.dtype[Any], dimension: int) -> Batch:
     """Spheres to ask about; ValueError for what is not finite and for a negative radius."""
     batch, rows = _batch(dtype, dimension, {"center": center}, {"radius": radius})
-    _refuse(batch.arrays[1] < 0, batch, rows[1:], "radius{} is negative: {}", 1)
+    _refuse_negative("radius", batch, rows[1])
     return batch
 
 
 def point_batch(points: object, max_distance: object, dtype: np.dtype[Any], dimension: int) -> Batch:
     """Points to ask about, each with how far to look, which may be infinite."""
     batch, rows = _batch(dtype, dimension, {"points": points}, {"max_distance": max_distance}, infinite=True)
-    _refuse(batch.arrays[1] < 0, batch, rows[1:], "max_distance{} is negative: {}", 1)
+    _refuse_negative("max_distance", batch, rows[1])
     return batch
 
 
 def moving_batch(lower: object, upper: object, displacement: object, dtype: np.dtype[Any], dimension: int) -> Batch:
     """Boxes that move; a displacement of zero is one that stands still."""
     batch, rows = _batch(dtype, dimension, {"lower": lower, "upper": upper, "displacement": displacement}, {})
-    _refuse(~(batch.arrays[0] <= batch.arrays[1]).all(axis=1), batch, rows, "lower{} is not below upper: {}")
+    _refuse_turned(batch, rows, dimension)
     return batch
 
 
@@ -137,20 +137,31 @@ def _batch(
     return Batch(tuple(arrays), shape, dtype), rows
 
 
-def _refuse(bad: Array, batch: Batch, rows: list[Shape], message: str, which: int = 0) -> None:
-    """Raise the message with the place and the value of the first bad row, if there is one."""
+def _refuse_turned(batch: Batch, rows: list[Shape], dimension: int) -> None:
+    """Refuse a box whose lower corner is above its upper one, given first in the batch."""
+    low, high = (array[:, :dimension] for array in batch.arrays[:2])
+    bad = ~(low <= high).all(axis=1)
     if bad.any():
         row = int(np.argmax(bad))
-        place = _place(np.unravel_index(row, batch.shape) if batch.shape else (), rows[0])
-        values = [array[row] for array in batch.arrays[which : which + 2]]
-        told = " and ".join(_text(value) if value.ndim else f"{value:.9g}" for value in values)
-        raise ValueError(message.format(place, told))
+        raise ValueError(f"lower{_where(row, batch, rows[0])} is above upper: {_text(low[row])} and {_text(high[row])}")
 
 
-def _refuse_infinite(name: str, array: Array, vector: bool = True) -> NoReturn | None:
+def _refuse_negative(name: str, batch: Batch, given: Shape) -> None:
+    """Refuse a negative number, given second in the batch."""
+    bad = batch.arrays[1] < 0
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"{name}{_where(row, batch, given)} is negative: {batch.arrays[1][row]:.9g}")
+
+
+def _where(row: int, batch: Batch, given: Shape) -> str:
+    return _place(np.unravel_index(row, batch.shape) if batch.shape else (), given)
+
+
+def _refuse_infinite(name: str, array: Array, vector: bool = True) -> None:
     finite = np.isfinite(array)
     if finite.all():
-        return None
+        return
     if not vector:
         row = np.argwhere(~finite)[0].tolist()
         raise ValueError(f"{name}{row or ''} is not finite: {array[tuple(row)]}")

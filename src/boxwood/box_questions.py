@@ -201,7 +201,7 @@ class BoxQuestions:
         batch = point_batch(points, max_distance, self.dtype, self.dimension)
         k = positive_int("k", k)
         options = {"threads": threads, "progress": progress, "counters": counters}
-        found = nearest_boxes(self.tree, *batch.arrays, k, batch.dtype, **options)
+        found = nearest_boxes(self.tree, batch.arrays[0], batch.arrays[1], k, batch.dtype, **options)
         return Nearest(*(boxed(batch.shape, array) for array in found))
 
     def pairs(

@@ -38,9 +38,9 @@ Block, four boxes of a set in the set's dtype, 24 numbers; of points, which are 
 
 They are neither scaled nor centred, so that what decides is what was given. Ids and padding are those of triangles.
 
-A set in the plane is one in space: its blocks have z = 0, and in records and nodes every box is a pillar from -PILLAR to
-PILLAR on the z axis. Beside that height the rest of a box's surface rounds away, so what `geometry.box.cost_of` tells
-of it is its perimeter, times a power of two.
+A set in the plane is one in space: its blocks have z = 0, and in records and nodes every box is a pillar from -PILLAR
+to PILLAR on the z axis. Beside that height the rest of a box's surface rounds away, so what `geometry.box.cost_of`
+tells of it is its perimeter, times a power of two.
 """
 
 from __future__ import annotations

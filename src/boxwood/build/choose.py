@@ -1,4 +1,4 @@
-"""From a mesh or boxes to their tree: picks the builder that the user named or the quality asks for, and runs all steps."""
+"""From a mesh or boxes to a tree: picks the builder that the user named or the quality asks for, and runs all steps."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def build_box_tree(
     points, dimension = lower is upper, lower.shape[1]
     frame, bounds = box_frame(lower, upper, threads)
     records = make_box_records(lower, upper, frame, threads)
-    binary = build_binary(way, records, *bounds, frame, threads, progress)
+    binary = build_binary(way, records, bounds[0], bounds[1], frame, threads, progress)
     nodes, blocks, ids = widen(binary, Points(lower) if points else Boxes(lower, upper), frame, threads)
     return BoxSetTree(nodes, blocks, ids, frame, way.builder, time.perf_counter() - began, dimension, points)
 

@@ -53,10 +53,10 @@ def side(x, way, frame, other, axis):
 
 @inline
 def moved(frame, other, low, high):
-    return (
-        (-side(low[0], -1.0, frame, other, 0), -side(low[1], -1.0, frame, other, 1), -side(low[2], -1.0, frame, other, 2)),
-        (side(high[0], 1.0, frame, other, 0), side(high[1], 1.0, frame, other, 1), side(high[2], 1.0, frame, other, 2)),
-    )  # fmt: skip
+    x, y = side(low[0], -1.0, frame, other, 0), side(low[1], -1.0, frame, other, 1)
+    z = side(low[2], -1.0, frame, other, 2)
+    above = side(high[0], 1.0, frame, other, 0), side(high[1], 1.0, frame, other, 1), side(high[2], 1.0, frame, other, 2)
+    return (-x, -y, -z), above
 
 
 @carried.implemented_for(Between)

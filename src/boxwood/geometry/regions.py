@@ -16,4 +16,4 @@ def aim(regions, frame, r):
 
 @generic
 def touches(regions, r, blocks, block, upper):
-    """The bits of the four boxes of a block that region r touches, exactly; `upper` is where their upper corners are."""
+    """The bits of the four boxes of a block that region r touches, exactly; at `upper` their upper corners begin."""

@@ -1,7 +1,7 @@
 """Every box that each ray meets, sorted by t and id.
 
-Rays are taken one after the other, so a chunk of them writes its hits ray by ray. A chunk that has more hits than it has
-room for is cast again with enough.
+Rays are taken one after the other, so a chunk of them writes its hits ray by ray. A chunk that has more hits than it
+has room for is cast again with enough.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _(question, r):
         gap //= 3
 
 
-def all_boxes(run, count, dtype, counters=None):
+def all_boxes(run, count, dtype, counters=None) -> tuple[np.ndarray, ...]:
     """Splits (n + 1,), ray ids (m,), t_hit (m,) and primitive_ids (m,), as `run` of `box_cast` finds them."""
     numbers = np.zeros(count, np.int64)
     parts = {}

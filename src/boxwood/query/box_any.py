@@ -29,7 +29,7 @@ def _(question, r):
     pass
 
 
-def any_box(run, count, counters=None):
+def any_box(run, count, counters=None) -> np.ndarray:
     """(n,) bool: whether each ray meets a box in its range, as `run` of `box_cast` finds it."""
     question = AnyBox(np.empty(count, np.bool_))
     run(lambda answer, begin, end: answer(question))

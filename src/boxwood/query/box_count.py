@@ -29,7 +29,7 @@ def _(question, r):
     pass
 
 
-def box_count(run, count, counters=None):
+def box_count(run, count, counters=None) -> np.ndarray:
     """(n,) int64: how many boxes each ray meets in its range, as `run` of `box_cast` finds it."""
     question = BoxCount(np.empty(count, np.int64))
     run(lambda answer, begin, end: answer(question))

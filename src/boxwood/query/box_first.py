@@ -31,7 +31,7 @@ def _(question, r):
     pass
 
 
-def first_box(run, count, dtype, counters=None):
+def first_box(run, count, dtype, counters=None) -> tuple[np.ndarray, np.ndarray]:
     """t_hit (n,) and primitive_ids (n,), as `run` of `box_cast` finds them; inf and -1 for none."""
     question = FirstBox(np.empty(count), np.empty(count, np.int64))
     run(lambda answer, begin, end: answer(question))

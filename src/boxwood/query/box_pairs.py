@@ -1,7 +1,8 @@
 """All pairs of boxes that overlap, of one set or of two, by one walk down both trees.
 
-The top of the walk is opened until there are pairs of subtrees enough for all threads. Each task writes the pairs that it
-finds into room that grows as needed; at the end they are sorted by counting, so that the order of tasks does not matter.
+The top of the walk is opened until there are pairs of subtrees enough for all threads. Each task writes the pairs that
+it finds into room that grows as needed; at the end they are sorted by counting, so that the order of tasks does not
+matter.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def write_pairs(splits, seconds, pairs, begin, end):
             pairs[k, 0], pairs[k, 1] = row, seconds[k]
 
 
-def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None):
+def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None) -> np.ndarray:
     """(m, 2) int64: the pairs of ids, sorted; within one tree each once, the smaller id first."""
     relation = Within(tree.frame) if other is None else Between(tree.frame, other.frame)
     second = tree if other is None else other

@@ -57,7 +57,7 @@ def insert(distances, nearest, r, found, distance, name):
 @kernel
 def find_nearest(
     points, nodes, codes, blocks, ids, frame, rows, distances, nearest, single, counts, begin, end
-):  # fmt: skip
+):
     """Fill the rows of `distances` and `nearest` for rows[begin:end]; how many were found."""
     size = stack_size(np.intp(frame[FRAME_DEPTH]))
     stack = Stack(np.empty(size, np.int32), np.empty(size, np.uint32))
@@ -110,7 +110,9 @@ def find_nearest(
     return total
 
 
-def nearest_boxes(tree, points, reaches, k, dtype, *, threads=None, progress=None, counters=None):
+def nearest_boxes(
+    tree, points, reaches, k, dtype, *, threads=None, progress=None, counters=None
+) -> tuple[np.ndarray, np.ndarray]:
     """Distances (n, k) of that dtype and ids (n, k) int64 of the boxes nearest to each point, within its reach."""
     count, single = len(points), dtype == np.float32
     rows = rows_in_order(points, points, tree, threads)

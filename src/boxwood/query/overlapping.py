@@ -73,7 +73,7 @@ def place_rows(found, rows, splits, ids, begin, end):
             k += 1
 
 
-def overlapping_boxes(tree, lower, upper, **options):
+def overlapping_boxes(tree, lower, upper, **options) -> tuple[np.ndarray, np.ndarray]:
     """Splits (n + 1,) and ids (m,): the boxes that overlap each of n boxes."""
 
     def regions():
@@ -82,7 +82,7 @@ def overlapping_boxes(tree, lower, upper, **options):
     return overlapping(tree, regions, lower, upper, **options)
 
 
-def overlapping_spheres(tree, center, radius, **options):
+def overlapping_spheres(tree, center, radius, **options) -> tuple[np.ndarray, np.ndarray]:
     """Likewise the boxes that reach within radius of each centre."""
 
     def regions():
@@ -91,7 +91,7 @@ def overlapping_spheres(tree, center, radius, **options):
     return overlapping(tree, regions, center, center, **options)
 
 
-def overlapping_frusta(tree, planes, **options):
+def overlapping_frusta(tree, planes, **options) -> tuple[np.ndarray, np.ndarray]:
     """Likewise the boxes that no plane of each set leaves out."""
 
     def regions():

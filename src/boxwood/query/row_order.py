@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._jit import kernel
 from .._threads import run_chunks
 from ..build.linear import sorted_keys
 from ..geometry.point_box import NEAR
 from ..layout import FRAME_CENTER, FRAME_SCALE, RECORD_FLOATS
-from .._jit import kernel
 
 FEW = 512
 """Rows that are not worth sorting."""
