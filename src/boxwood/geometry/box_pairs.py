@@ -53,10 +53,11 @@ def side(x, way, frame, other, axis):
 
 @inline
 def moved(frame, other, low, high):
-    x, y = side(low[0], -1.0, frame, other, 0), side(low[1], -1.0, frame, other, 1)
-    z = side(low[2], -1.0, frame, other, 2)
-    above = side(high[0], 1.0, frame, other, 0), side(high[1], 1.0, frame, other, 1), side(high[2], 1.0, frame, other, 2)
-    return (-x, -y, -z), above
+    a, b = side(low[0], -1.0, frame, other, 0), side(low[1], -1.0, frame, other, 1)
+    c = side(low[2], -1.0, frame, other, 2)
+    x, y = side(high[0], 1.0, frame, other, 0), side(high[1], 1.0, frame, other, 1)
+    z = side(high[2], 1.0, frame, other, 2)
+    return (-a, -b, -c), (x, y, z)
 
 
 @carried.implemented_for(Between)
