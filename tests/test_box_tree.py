@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import doctest
 import itertools
 import json
 import math
@@ -15,6 +16,9 @@ import pytest
 import box_oracle
 import box_worlds
 import boxwood as bw
+import boxwood.box_questions
+import boxwood.box_rays
+import boxwood.boxes
 from box_worlds import DIMENSIONS, DTYPES, KINDS, make
 from boxwood.build.choose import BUILDERS
 from boxwood.build.compare import validate_boxes
@@ -26,6 +30,13 @@ pytestmark = pytest.mark.small
 
 BOTH = pytest.mark.parametrize("dtype", DTYPES)
 PLANE_AND_SPACE = pytest.mark.parametrize("dimension", DIMENSIONS)
+
+
+def test_examples_in_docstrings():
+    for module in (boxwood.boxes, boxwood.box_questions, boxwood.box_rays):
+        found = doctest.testmod(module)
+        assert found.attempted > 0
+        assert found.failed == 0
 
 
 # What it takes
