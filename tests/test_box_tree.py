@@ -308,7 +308,7 @@ def test_validation_names_what_is_broken():
             broken(tree, **changes).validate()
 
     def move(blocks):
-        blocks[12] += 9
+        blocks[8] += 9
 
     def lose(ids):
         ids[4] = -1
@@ -331,12 +331,8 @@ def test_validation_names_what_is_broken():
     def nudge(blocks):
         blocks[0] = np.nextafter(blocks[0], np.float32(0))
 
-    def flip(blocks):
-        blocks[8] = 1e-9
-
-    for change in (nudge, flip):
-        with pytest.raises(ValueError, match="is not where it was given"):
-            validate_boxes(broken(tree, blocks=change), *world)
+    with pytest.raises(ValueError, match="is not where it was given"):
+        validate_boxes(broken(tree, blocks=nudge), *world)
     with pytest.raises(ValueError, match="box 199 is not of the set"):
         validate_boxes(tree, world.lower[:-1], world.upper[:-1])
     with pytest.raises(ValueError, match="box 200 is not in the tree"):

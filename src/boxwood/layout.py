@@ -31,15 +31,16 @@ Block, four triangles as structure of arrays in the mesh's dtype, 36 numbers:
 Vertices are scaled by the tree's power of two but not centred: scaling is exact. Their ids (int32) lie in an
 array of their own, four a block. A short block is padded with NaN vertices and id -1, which nothing hits.
 
-Block, four boxes of a set in the set's dtype, 24 numbers; of points, which are boxes without extent, the first 12:
+Block, four boxes of a set in the set's dtype, 24 numbers; of points, which are boxes without extent, the first 12; in
+the plane without the rows of z, so 16 and 8:
 
     0..3   lower x of the four               4..7  lower y      8..11  lower z
     12..15 upper x                           16..19 upper y     20..23 upper z
 
 They are neither scaled nor centred, so that what decides is what was given. Ids and padding are those of triangles.
 
-A set in the plane is one in space: its blocks have z = 0, and in records and nodes every box is a pillar from -PILLAR
-to PILLAR on the z axis. Beside that height the rest of a box's surface rounds away, so what `geometry.box.cost_of`
+In records and nodes a set in the plane is one in space, where every box is a pillar from -PILLAR to PILLAR on the z
+axis. Beside that height the rest of a box's surface rounds away, so what `geometry.box.cost_of`
 tells of it is its perimeter, times a power of two.
 """
 
@@ -50,8 +51,6 @@ NODE_FLOATS = 64
 CHILDREN = 48
 BLOCK_SIZE = 4
 BLOCK_FLOATS = 36
-BOX_BLOCK_FLOATS = 24
-POINT_BLOCK_FLOATS = 12
 BLOCKS_OF_LEAF = 16
 LARGEST_LEAF = 15 * BLOCK_SIZE
 

@@ -62,21 +62,24 @@ def _(boxes, nodes, node, limit):
 
 
 @inline
-def block_overlaps(blocks, block, upper, low, high):
+def block_overlaps(blocks, block, shape, low, high):
     """Likewise the boxes of a block, in float64: exact."""
-    return (
+    upper = block + shape.upper
+    bits = (
         less_equal(row_of(blocks, block), splat4(high[0]))
-        & less_equal(splat4(low[0]), row_of(blocks, block + upper))
+        & less_equal(splat4(low[0]), row_of(blocks, upper))
         & less_equal(row_of(blocks, block + 4), splat4(high[1]))
-        & less_equal(splat4(low[1]), row_of(blocks, block + upper + 4))
-        & less_equal(row_of(blocks, block + 8), splat4(high[2]))
-        & less_equal(splat4(low[2]), row_of(blocks, block + upper + 8))
+        & less_equal(splat4(low[1]), row_of(blocks, upper + 4))
     )
+    if not shape.flat:
+        bits &= less_equal(row_of(blocks, block + 8), splat4(high[2]))
+        bits &= less_equal(splat4(low[2]), row_of(blocks, upper + 8))
+    return bits
 
 
 @touches.implemented_for(Boxes)
-def _(boxes, r, blocks, block, upper):
+def _(boxes, r, blocks, block, shape):
     low, high = boxes.lower, boxes.upper
     return block_overlaps(
-        blocks, block, upper, (low[r, 0], low[r, 1], low[r, 2]), (high[r, 0], high[r, 1], high[r, 2])
+        blocks, block, shape, (low[r, 0], low[r, 1], low[r, 2]), (high[r, 0], high[r, 1], high[r, 2])
     )

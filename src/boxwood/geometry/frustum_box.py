@@ -65,14 +65,15 @@ def _(frusta, nodes, node, limit):
 
 
 @touches.implemented_for(Frusta)
-def _(frusta, r, blocks, block, upper):
-    planes = frusta.planes
+def _(frusta, r, blocks, block, shape):
+    planes, upper = frusta.planes, shape.upper
     within = less_equal(row_of(blocks, block), row_of(blocks, block))  # not padding
     for k in range(planes.shape[1]):
         a, b, c = planes[r, k, 0], planes[r, k, 1], planes[r, k, 2]
         x = row_of(blocks, block + upper if a >= 0.0 else block)
         y = row_of(blocks, block + 4 + upper if b >= 0.0 else block + 4)
-        z = row_of(blocks, block + 8 + upper if c >= 0.0 else block + 8)
-        value = x * splat4(a) + y * splat4(b) + z * splat4(c) + splat4(planes[r, k, 3])
-        within &= greater_equal(value, splat4(f8(0.0)))
+        value = x * splat4(a) + y * splat4(b)
+        if not shape.flat:
+            value = value + row_of(blocks, block + 8 + upper if c >= 0.0 else block + 8) * splat4(c)
+        within &= greater_equal(value + splat4(planes[r, k, 3]), splat4(f8(0.0)))
     return within

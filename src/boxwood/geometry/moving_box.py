@@ -138,21 +138,18 @@ def slab(low, high, near, far, met, below, above, along):
 
 
 @inline
-def meet_block(moving, r, blocks, block, upper, times):
+def meet_block(moving, r, blocks, block, shape, times):
     """The bits of the boxes of a block that box r meets at any t; `times` takes when it enters, and leaves at 4."""
-    low, high, along = moving.lower, moving.upper, moving.direction
+    low, high, along, upper = moving.lower, moving.upper, moving.direction, block + shape.upper
     near, far = splat4(f8(-np.inf)), splat4(f8(np.inf))
-    first = row_of(blocks, block)
-    met = less_equal(first, first)  # not padding
-    near, far, met = slab(
-        first, row_of(blocks, block + upper), near, far, met, low[r, 0], high[r, 0], along[r, 0]
-    )  # fmt: skip
-    near, far, met = slab(
-        row_of(blocks, block + 4), row_of(blocks, block + upper + 4), near, far, met, low[r, 1], high[r, 1], along[r, 1]
-    )
-    near, far, met = slab(
-        row_of(blocks, block + 8), row_of(blocks, block + upper + 8), near, far, met, low[r, 2], high[r, 2], along[r, 2]
-    )
+    first, last = row_of(blocks, block), row_of(blocks, upper)
+    met = less_equal(first, last)  # not padding
+    near, far, met = slab(first, last, near, far, met, low[r, 0], high[r, 0], along[r, 0])
+    first, last = row_of(blocks, block + 4), row_of(blocks, upper + 4)
+    near, far, met = slab(first, last, near, far, met, low[r, 1], high[r, 1], along[r, 1])
+    if not shape.flat:
+        first, last = row_of(blocks, block + 8), row_of(blocks, upper + 8)
+        near, far, met = slab(first, last, near, far, met, low[r, 2], high[r, 2], along[r, 2])
     met &= less_equal(near, far)
     if met != 0:
         store(times, 0, near)

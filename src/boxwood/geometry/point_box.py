@@ -130,7 +130,7 @@ def _(spheres, frame, r):
 
 
 @touches.implemented_for(Spheres)
-def _(spheres, r, blocks, block, upper):
+def _(spheres, r, blocks, block, shape):
     center, factors = spheres.center, spheres.factors
-    near = squares(blocks, block, upper, center[r, 0], center[r, 1], center[r, 2], factors[SCALE])
+    near = squares(blocks, block, shape, center[r, 0], center[r, 1], center[r, 2], factors[SCALE])
     return less_equal(near, splat4(square_of(factors, spheres.radius[r])))

@@ -15,5 +15,5 @@ def aim(regions, frame, r):
 
 
 @generic
-def touches(regions, r, blocks, block, upper):
-    """The bits of the four boxes of a block that region r touches, exactly; at `upper` their upper corners begin."""
+def touches(regions, r, blocks, block, shape):
+    """The bits of the four boxes of a block (of that `box_blocks.BlockShape`) that region r touches, exactly."""

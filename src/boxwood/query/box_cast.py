@@ -47,7 +47,7 @@ def cast(question, moving, nodes, codes, blocks, ids, frame, single, counts, beg
     """Answer the question for the rows from begin to end; `single` rounds t to float32."""
     size = stack_size(np.intp(frame[FRAME_DEPTH]))
     stack = Stack(np.empty(size, np.int32), np.empty(size, np.uint32))
-    length, upper = block_shape(blocks, ids)
+    shape = block_shape(blocks, ids)
     times, axes = np.empty(8, np.float64), np.empty(9, np.float64)
     for r in range(begin, end):
         begin_row(question, r)
@@ -73,7 +73,7 @@ def cast(question, moving, nodes, codes, blocks, ids, frame, single, counts, beg
             before = most
             for place in range(block, block + leaf % BLOCKS_OF_LEAF):
                 count_primitives(counts, ids, place * BLOCK_SIZE)
-                met = meet_block(moving, r, blocks, place * length, upper, times)
+                met = meet_block(moving, r, blocks, place * shape.length, shape, times)
                 while met != 0:
                     lane = first_bit(met)
                     met &= met - np.uint32(1)

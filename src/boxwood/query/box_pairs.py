@@ -12,13 +12,11 @@ import numpy as np
 from .._jit import kernel
 from .._threads import run_chunks
 from ..descend_pairs import ROOT, PairStack, code_of, is_leaf_pair, open_pair, pair_stack_size, with_itself
-from ..geometry.box_blocks import block_shape
+from ..geometry.box_blocks import block_shape, box_at
 from ..geometry.box_box import block_overlaps
 from ..geometry.box_pairs import Between, Within
 from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
 from .sort_ids import sort_ids
-
-f8 = np.float64
 
 TASKS = 1024
 """Pairs of subtrees to cut the walk into, at least where there are so many. Fixed, whatever the number of threads."""
@@ -50,8 +48,7 @@ def find_pairs(
     """The pairs of ids that overlap below these pairs of places, and how many."""
     size = pair_stack_size(np.intp(frame[FRAME_DEPTH]), np.intp(other_frame[FRAME_DEPTH]))
     stack = PairStack(np.empty(size, np.int64), np.empty(size, np.int64))
-    length, upper = block_shape(blocks, ids)
-    other_length, other_upper = block_shape(other_blocks, other_ids)
+    shape, other_shape = block_shape(blocks, ids), block_shape(other_blocks, other_ids)
     found, partners, used = np.empty(1024, np.int32), np.empty(1024, np.int32), np.intp(0)
     for task in range(len(first)):
         stack.first[0], stack.second[0] = first[task], second[task]
@@ -77,11 +74,9 @@ def find_pairs(
                     name = ids[place * BLOCK_SIZE + lane]
                     if name < 0:
                         break
-                    at = place * length + lane
-                    low = f8(blocks[at]), f8(blocks[at + 4]), f8(blocks[at + 8])
-                    high = f8(blocks[at + upper]), f8(blocks[at + upper + 4]), f8(blocks[at + upper + 8])
+                    low, high = box_at(blocks, place * shape.length + lane, shape)
                     for against in range(place if itself else other_first, other_end):
-                        bits = block_overlaps(other_blocks, against * other_length, other_upper, low, high)
+                        bits = block_overlaps(other_blocks, against * other_shape.length, other_shape, low, high)
                         if itself and against == place:
                             bits &= ~np.uint32((2 << lane) - 1)
                         for partner in range(BLOCK_SIZE):

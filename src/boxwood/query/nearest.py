@@ -61,7 +61,7 @@ def find_nearest(
     """Fill the rows of `distances` and `nearest` for rows[begin:end]; how many were found."""
     size = stack_size(np.intp(frame[FRAME_DEPTH]))
     stack = Stack(np.empty(size, np.int32), np.empty(size, np.uint32))
-    length, upper = block_shape(blocks, ids)
+    shape = block_shape(blocks, ids)
     number, near = distances.shape[1], np.empty(BLOCK_SIZE, np.float64)
     total = 0
     for i in range(begin, end):
@@ -90,7 +90,7 @@ def find_nearest(
             block = leaf // BLOCKS_OF_LEAF
             for place in range(block, block + leaf % BLOCKS_OF_LEAF):
                 count_primitives(counts, ids, place * BLOCK_SIZE)
-                away = squares(blocks, place * length, upper, x, y, z, scale)
+                away = squares(blocks, place * shape.length, shape, x, y, z, scale)
                 bits = less_equal(away, splat4(bound))
                 if bits == 0:
                     continue

@@ -31,7 +31,7 @@ def gather(regions, nodes, codes, blocks, ids, frame, rows, numbers, room, count
     """Find the boxes of the regions rows[begin:end], to `numbers` how many; the ids, row after row, and their count."""
     size = stack_size(np.intp(frame[FRAME_DEPTH]))
     stack = Stack(np.empty(size, np.int32), np.empty(size, np.uint32))
-    length, upper = block_shape(blocks, ids)
+    shape = block_shape(blocks, ids)
     found, used = np.empty(room, np.int32), np.intp(0)
     for i in range(begin, end):
         r = rows[i]
@@ -53,7 +53,7 @@ def gather(regions, nodes, codes, blocks, ids, frame, rows, numbers, room, count
                         larger[k] = found[k]
                     found = larger
                 count_primitives(counts, ids, place * BLOCK_SIZE)
-                bits = touches(regions, r, blocks, place * length, upper)
+                bits = touches(regions, r, blocks, place * shape.length, shape)
                 for lane in range(BLOCK_SIZE):
                     found[used] = ids[place * BLOCK_SIZE + lane]
                     used += np.intp((bits >> np.uint32(lane)) & np.uint32(1))

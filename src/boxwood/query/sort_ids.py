@@ -9,7 +9,7 @@ from .._jit import inline
 def sort_ids(ids, first, last):
     """Shell's method: quick for few, never slow for many."""
     gap = 1
-    while gap < (last - first) // 3:
+    while gap < (last - first) // 9:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(first + gap, last):

@@ -6,14 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..layout import (
-    BLOCK_SIZE,
-    BOX_BLOCK_FLOATS,
-    FRAME_CENTER,
-    FRAME_SCALE,
-    PILLAR,
-    POINT_BLOCK_FLOATS,
-)
+from ..layout import BLOCK_SIZE, FRAME_CENTER, FRAME_SCALE, PILLAR
 from .statistics import BoxStatistics, box_statistics_of
 from .wide_tree import WideTree
 
@@ -37,20 +30,18 @@ class BoxSetTree(WideTree):
 
     @property
     def block_floats(self) -> int:
-        return POINT_BLOCK_FLOATS if self.points else BOX_BLOCK_FLOATS
+        return BLOCK_SIZE * self.dimension * (1 if self.points else 2)
 
     def corners(self) -> np.ndarray:
-        """Lower and upper corners of all places in blocks, (number of ids, 2, 3), which are one for points."""
-        corners = self.blocks.reshape(-1, self.block_floats // 12, 3, BLOCK_SIZE).transpose(0, 3, 1, 2)
-        return corners.reshape(-1, self.block_floats // 12, 3)
+        """Lower and upper corners of all places in blocks, (number of ids, 2, d), which are one for points."""
+        corners = self.blocks.reshape(-1, 1 if self.points else 2, self.dimension, BLOCK_SIZE)
+        return corners.transpose(0, 3, 1, 2).reshape(-1, *corners.shape[1:3])
 
     def primitive_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        corners = self.corners() * self.frame[FRAME_SCALE] - self.frame[FRAME_CENTER : FRAME_CENTER + 3]
-        lower, upper = corners[:, 0].copy(), corners[:, -1].copy()
-        if self.dimension == 2:
-            lower[:, 2] -= PILLAR
-            upper[:, 2] += PILLAR
-        return lower, upper
+        center = self.frame[FRAME_CENTER : FRAME_CENTER + self.dimension]
+        corners = self.corners() * self.frame[FRAME_SCALE] - center
+        pillar = np.full((len(corners), 3 - self.dimension), PILLAR)
+        return np.hstack([corners[:, 0], -pillar]), np.hstack([corners[:, -1], pillar])
 
     def statistics(self) -> BoxStatistics:
         """How good and how large the tree is."""

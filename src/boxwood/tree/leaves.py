@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import generic
+from .._jit import generic, inline
 from .._simd import prefetch
 from ..geometry.box import index
-from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BOX_BLOCK_FLOATS, POINT_BLOCK_FLOATS
+from ..layout import BLOCK_FLOATS, BLOCK_SIZE
 
 
 class Triangles(NamedTuple):
@@ -39,7 +39,7 @@ class Boxes(NamedTuple):
 
     @property
     def block_floats(self):
-        return BOX_BLOCK_FLOATS
+        return 2 * BLOCK_SIZE * self.lower.shape[1]
 
 
 class Points(NamedTuple):
@@ -51,7 +51,7 @@ class Points(NamedTuple):
 
     @property
     def block_floats(self):
-        return POINT_BLOCK_FLOATS
+        return BLOCK_SIZE * self.lower.shape[1]
 
 
 @generic
@@ -102,21 +102,9 @@ def _(source, primitive, soon):
 
 @write_primitives.implemented_for(Boxes)
 def _(source, order, first, count, blocks, block):
-    lower, upper = source.lower, source.upper
-    dimension = lower.shape[1]
-    dtype = blocks.dtype.type
-    into = block * BOX_BLOCK_FLOATS
-    for i in range((count + BLOCK_SIZE - 1) // BLOCK_SIZE * BLOCK_SIZE):
-        place = into + i // BLOCK_SIZE * BOX_BLOCK_FLOATS + i % BLOCK_SIZE
-        box = np.intp(order[index(first + min(i, count - 1))])
-        for axis in range(3):
-            least, most = dtype(0.0), dtype(0.0)
-            if i >= count:
-                least = most = dtype(np.nan)
-            elif axis < dimension:
-                least, most = lower[box, axis], upper[box, axis]
-            blocks[index(place + 4 * axis)] = least
-            blocks[index(place + 12 + 4 * axis)] = most
+    size = BLOCK_SIZE * source.lower.shape[1]
+    write_corners(source.lower, order, first, count, blocks, block * 2 * size, 2 * size)
+    write_corners(source.upper, order, first, count, blocks, block * 2 * size + size, 2 * size)
 
 
 @ask_for.implemented_for(Points)
@@ -127,17 +115,16 @@ def _(source, primitive, soon):
 
 @write_primitives.implemented_for(Points)
 def _(source, order, first, count, blocks, block):
-    points = source.lower
-    dimension = points.shape[1]
-    dtype = blocks.dtype.type
-    into = block * POINT_BLOCK_FLOATS
+    size = BLOCK_SIZE * source.lower.shape[1]
+    write_corners(source.lower, order, first, count, blocks, block * size, size)
+
+
+@inline
+def write_corners(corners, order, first, count, blocks, into, step):
+    """Write one corner of each box, from that place on, blocks being `step` numbers apart, and NaN for padding."""
     for i in range((count + BLOCK_SIZE - 1) // BLOCK_SIZE * BLOCK_SIZE):
-        place = into + i // BLOCK_SIZE * POINT_BLOCK_FLOATS + i % BLOCK_SIZE
-        point = np.intp(order[index(first + min(i, count - 1))])
-        for axis in range(3):
-            number = dtype(0.0)
-            if i >= count:
-                number = dtype(np.nan)
-            elif axis < dimension:
-                number = points[point, axis]
-            blocks[index(place + 4 * axis)] = number
+        place = into + i // BLOCK_SIZE * step + i % BLOCK_SIZE
+        box = np.intp(order[index(first + min(i, count - 1))])
+        for axis in range(corners.shape[1]):
+            number = corners[box, axis] if i < count else blocks.dtype.type(np.nan)
+            blocks[index(place + BLOCK_SIZE * axis)] = number
