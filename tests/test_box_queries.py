@@ -152,6 +152,24 @@ def test_huge_and_tiny_coordinates(dtype, size):
         np.testing.assert_array_equal(there.distances, here.distances.astype(float) * power)
 
 
+@pytest.mark.parametrize("size", [1e-30, 1e-200, 1.0])
+def test_questions_farther_away_than_the_space_of_the_set_reaches(size):
+    """A tiny set is magnified by a power of two, with which a coordinate of the question overflows."""
+    world = make("grid", 9, 60, 3, np.float64, scale=size)
+    tree = world.tree
+    points = np.array([[1e300, 0, 0], [-1e300, 1e300, 1e-300], [0, 0, 1e308], [1e140, 1e150, -1e160]])
+    found = tree.nearest(points, 3)
+    assert found.ids.tolist() == [[0, 1, 2]] * 4
+    np.testing.assert_allclose(found.distances[:, 0], [1e300, np.sqrt(2) * 1e300, 1e308, 1e160])
+    assert tree.query_sphere(points, 1e299).ids.tolist() == list(range(60))  # of the last alone
+    assert tree.query_box(-abs(points) - 10, abs(points) + 10).ids.tolist() == list(range(60)) * 4
+    assert tree.query_box(points, points).ids.tolist() == []
+    planes = [[1e-300, 0, 0, 1], [1, 0, 0, 1e300], [0, -1e300, 0, 1e300], [0, 1, 1, 1e-300 + 10 * size]]
+    assert tree.query_frustum(planes).tolist() == np.flatnonzero(box_oracle.inside(*world, [planes])[0]).tolist()
+    hits = tree.raycast(points, -points)
+    assert hits.t_hit[:3] == pytest.approx(1)
+
+
 @BOTH
 def test_of_equally_near_ones_the_smaller_id_is_first(dtype):
     world = make("grid", 1, 300, 2, dtype)

@@ -109,6 +109,11 @@ def test_sets_of_other_dimensions_do_not_meet():
         bw.BoxTree([[0, 0]], [[1, 1]]).pairs(bw.BoxTree([[0, 0, 0]], [[1, 1, 1]]))
 
 
+def test_what_is_no_set_does_not_meet():
+    with pytest.raises(ValueError, match="other must be a set of boxes, not Mesh"):
+        bw.BoxTree([[0, 0]], [[1, 1]]).pairs(bw.Mesh([], []))
+
+
 def test_progress_ends_with_all():
     told = []
     counters = bw.Counters()

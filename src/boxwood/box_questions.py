@@ -213,6 +213,8 @@ class BoxQuestions(BoxRays):
         >>> tree.pairs(bw.BoxTree.from_points([[0.5, 0.5], [1, 1]])).tolist()
         [[0, 0], [0, 1], [1, 1]]
         """
+        if other is not None and not isinstance(other, BoxQuestions):
+            raise ValueError(f"other must be a set of boxes, not {type(other).__name__}")
         if other is not None and other.dimension != self.dimension:
             raise ValueError(f"other has {other.dimension} dimensions, and this set {self.dimension}")
         options: dict[str, Any] = {"threads": threads, "progress": progress, "counters": counters}

@@ -29,6 +29,9 @@ PAD = 2.0**-21
 
 LARGEST = 3.4e38
 
+FARTHEST = 1e150
+"""No point is farther from the tree, as far as nodes can tell: squares of more overflow."""
+
 # Numbers for the point at hand: the point plus and minus the pad, 2 o, and the factor of d, all of float32; and in
 # float64 the scale for squares, the factor from such squares to the tree's, the sum of o^2, the factor of the bound.
 ABOVE, BELOW, OFFSET, FACTOR = 0, 3, 6, 9
@@ -54,11 +57,16 @@ class Spheres(NamedTuple):
 
 
 @inline
+def held(x):
+    return max(min(x, FARTHEST), -FARTHEST)
+
+
+@inline
 def turn_to(current, factors, frame, x, y, z):
     """Set the numbers for a point."""
     scale = frame[FRAME_SCALE]
     cx, cy, cz = frame[FRAME_CENTER], frame[FRAME_CENTER + 1], frame[FRAME_CENTER + 2]
-    px, py, pz = x * scale - cx, y * scale - cy, z * scale - cz
+    px, py, pz = held(x * scale - cx), held(y * scale - cy), held(z * scale - cz)
     nx, ny, nz = max(min(px, NEAR), -NEAR), max(min(py, NEAR), -NEAR), max(min(pz, NEAR), -NEAR)
     ox, oy, oz = abs(px - nx), abs(py - ny), abs(pz - nz)
     weight = 1.0 / (1.0 + max(max(ox, oy), oz))
@@ -79,7 +87,7 @@ def bound_of(factors, square):
     """The limit for nodes that goes with a squared distance as `squares` tells it."""
     whole = square * factors[RATIO] * factors[RATIO]
     far, weight = factors[FAR], factors[WEIGHT]
-    if not (whole < 1e300 and far < 1e300):
+    if not (whole < 1e299 and far < 1e299):
         return f4(LARGEST)
     bound = (whole - far) * weight * (1.0 + 2.0**-18) + (whole + far) * weight * 2.0**-48 + 1e-37
     return f4(min(max(bound, 0.0), LARGEST))

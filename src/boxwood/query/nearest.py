@@ -24,6 +24,9 @@ f8 = np.float64
 
 CHUNK = 4096
 
+MOST_IN_CHUNK = 2**18
+"""Answers of a chunk, so that Ctrl-C is heard however many are wanted of each point."""
+
 
 @inline
 def worth(distance, scale, single):
@@ -125,5 +128,6 @@ def nearest_boxes(
         if counters is not None:
             counters.add(queries=end - begin, boxes_tested=counts[0], primitives_tested=counts[1], hits=found)
 
-    run_chunks(find, count, chunk=CHUNK, threads=threads, progress=progress)
+    chunk = min(CHUNK, max(MOST_IN_CHUNK // k, 1))
+    run_chunks(find, count, chunk=chunk, threads=threads, progress=progress)
     return distances.astype(dtype, copy=False), nearest

@@ -20,7 +20,7 @@ from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
 from .row_order import rows_in_order
 from .sort_ids import sort_ids
 
-CHUNK = 4096
+CHUNK = 2048
 
 ROOM = 8
 """Ids per region that a chunk has room for at first."""
