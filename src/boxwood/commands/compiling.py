@@ -93,7 +93,8 @@ def boxes(dtype: str) -> list[Task]:
         "sweep_box": partial(tree.sweep_box, points, *rays),
         "pairs": lambda: (tree.pairs(), tree.pairs(tree)),
     }
-    tasks |= {name: partial(getattr(tree, name), *rays) for name in ("raycast", "occluded", "raycast_all", "count_hits")}
+    asked = ("raycast", "occluded", "raycast_all", "count_hits")
+    tasks |= {name: partial(getattr(tree, name), *rays) for name in asked}
     return [(f"boxes {name}, {dtype}", task) for name, task in tasks.items()]
 
 
