@@ -110,6 +110,16 @@ def test_boxes_larger_than_the_set(dtype):
     assert_hits(world.tree.sweep_box(low, high, way), t)
 
 
+@PLANE_AND_SPACE
+@pytest.mark.parametrize("scale", [1e-5, 1e-3, 1.0])
+@pytest.mark.parametrize("kind", ["grid", "uniform"])
+def test_moving_boxes_whose_middles_are_rounded(kind, scale, dimension):
+    """Far from the origin the middle between two corners is no number, and what it is rounded by is much to the set."""
+    for seed in range(4):
+        world = make(kind, seed, 12, dimension, np.float64, scale=scale, offset=1e9)
+        check_sweep(world, world.tree, seed, 60, box_worlds.extent(world))
+
+
 @pytest.mark.parametrize(("dtype", "size"), [(np.float32, 2.0**126), (np.float64, 2.0**1000), (np.float64, 2.0**-980)])
 def test_huge_and_tiny_coordinates(dtype, size):
     usual = make("uniform", 3, 90, 3, np.float32, scale=2.0**-4)

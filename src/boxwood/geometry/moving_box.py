@@ -88,6 +88,8 @@ def turn_to(moving, frame, r, axes):
     hx, hy = (high[r, 0] * 0.5 - low[r, 0] * 0.5) * scale, (high[r, 1] * 0.5 - low[r, 1] * 0.5) * scale
     hz = (high[r, 2] * 0.5 - low[r, 2] * 0.5) * scale
     rounding = away * 2.0**-50  # of the exact test
+    if hx > 0.0 or hy > 0.0 or hz > 0.0:  # and of the middle of the box
+        rounding += max(max(abs(x), abs(y)), abs(z)) * 2.0**-51 * scale
     largest = max(max(hx, hy), hz) + rounding
     everywhere = not largest <= WIDEST
     if everywhere:
