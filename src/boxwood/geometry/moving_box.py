@@ -72,26 +72,26 @@ def turn_to(moving, frame, r, axes):
     `axes` is room for nine numbers.
     """
     low, high, along, scale = moving.lower, moving.upper, moving.direction, frame[FRAME_SCALE]
+    cx, cy, cz = frame[FRAME_CENTER], frame[FRAME_CENTER + 1], frame[FRAME_CENTER + 2]
     x = low[r, 0] * 0.5 + high[r, 0] * 0.5
     y = low[r, 1] * 0.5 + high[r, 1] * 0.5
     z = low[r, 2] * 0.5 + high[r, 2] * 0.5
-    dx, dy, dz = along[r, 0], along[r, 1], along[r, 2]
-    still = dx == 0.0 and dy == 0.0 and dz == 0.0
-    if still:
-        dx = 1.0
-    least = moving.t_min[r if moving.t_min.shape[0] > 1 else 0]
-    ray, reachable = make_ready(frame_of(frame), (x, y, z), (dx, dy, dz), least, axes)
-    away = max(
-        max(abs(x * scale - frame[FRAME_CENTER]), abs(y * scale - frame[FRAME_CENTER + 1])),
-        abs(z * scale - frame[FRAME_CENTER + 2]),
-    )
     hx, hy = (high[r, 0] * 0.5 - low[r, 0] * 0.5) * scale, (high[r, 1] * 0.5 - low[r, 1] * 0.5) * scale
     hz = (high[r, 2] * 0.5 - low[r, 2] * 0.5) * scale
+    away = max(max(abs(x * scale - cx), abs(y * scale - cy)), abs(z * scale - cz))
     rounding = away * 2.0**-50  # of the exact test
     if hx > 0.0 or hy > 0.0 or hz > 0.0:  # and of the middle of the box
         rounding += max(max(abs(x), abs(y)), abs(z)) * 2.0**-51 * scale
     largest = max(max(hx, hy), hz) + rounding
     everywhere = not largest <= WIDEST
+    dx, dy, dz = along[r, 0], along[r, 1], along[r, 2]
+    still = dx == 0.0 and dy == 0.0 and dz == 0.0
+    if everywhere:  # nothing that follows counts, but it shall be numbers
+        x, y, z = cx / scale, cy / scale, cz / scale
+    if everywhere or still:
+        dx, dy, dz = f8(1.0), f8(0.0), f8(0.0)
+    least = moving.t_min[r if moving.t_min.shape[0] > 1 else 0]
+    ray, reachable = make_ready(frame_of(frame), (x, y, z), (dx, dy, dz), least, axes)
     if everywhere:
         keep_all(moving)
     elif largest < 2.0**-30:
