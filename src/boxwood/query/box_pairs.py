@@ -21,7 +21,7 @@ from .sort_ids import sort_ids
 TASKS = 1024
 """Pairs of subtrees to cut the walk into, at least where there are so many. Fixed, whatever the number of threads."""
 
-CHUNK = 64
+CHUNK = 128
 
 
 @kernel
