@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from .boxes import BoxTree
 from .loading import Part, as_mesh, load, load_scene
 from .mesh import Mesh
 from .rendering import Camera, Picture, render
-from .results import AllHits, Counters, Hits
+from .results import AllHits, Counters, Hits, Nearest, Ragged
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AllHits",
+    "BoxTree",
     "Camera",
     "Counters",
     "Hits",
     "Mesh",
+    "Nearest",
     "Part",
     "Picture",
+    "Ragged",
     "__version__",
     "as_mesh",
     "load",

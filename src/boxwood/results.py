@@ -176,6 +176,74 @@ class AllHits(_OnSurface):
         return (self[ray] for ray in range(len(self)))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Ragged:
+    """Rows of ids of different lengths, one for each of n queries; `ragged[i]` has those of query i, rising.
+
+    Queries of a batch with more dimensions are counted in C order. `len()` is n, and iteration goes row by row.
+
+    Attributes
+    ----------
+    splits : int64 array (n + 1,)
+        The ids of row i are those from ``splits[i]`` up to ``splits[i + 1]``.
+    ids : int64 array (m,)
+
+    Examples
+    --------
+    >>> import boxwood as bw
+    >>> import numpy as np
+    >>> rows = bw.Ragged(np.array([0, 2, 2, 3]), np.array([4, 7, 1]))
+    >>> len(rows), rows[0].tolist(), rows[1].tolist()
+    (3, [4, 7], [])
+    >>> rows.pairs.tolist()
+    [[0, 4], [0, 7], [2, 1]]
+    """
+
+    splits: Ids
+    ids: Ids
+
+    @property
+    def pairs(self) -> Ids:
+        """(m, 2) int64: row and id of each entry."""
+        rows = np.repeat(np.arange(len(self)), np.diff(self.splits))
+        return np.stack([rows, self.ids], axis=1)
+
+    def __len__(self) -> int:
+        return len(self.splits) - 1
+
+    def __getitem__(self, row: SupportsIndex) -> Ids:
+        try:
+            place = range(len(self))[operator.index(row)]
+        except IndexError:
+            raise IndexError(f"no row {row} among {len(self)}") from None
+        return self.ids[self.splits[place] : self.splits[place + 1]]
+
+    def __iter__(self) -> Iterator[Ids]:
+        return (self[row] for row in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Ragged({len(self)} rows, {len(self.ids)} ids)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Nearest:
+    """The k nearest of each point, the nearest first and of equally near ones the smaller id first.
+
+    Attributes
+    ----------
+    distances : float array (..., k), in the dtype of the query
+        In the unit of the coordinates; inf where there are fewer than k.
+    ids : int64 array (..., k)
+        -1 where there are fewer than k.
+    """
+
+    distances: Floats
+    ids: Ids
+
+    def __repr__(self) -> str:
+        return f"Nearest(distances={_brief(self.distances)}, ids={_brief(self.ids)})"
+
+
 @dataclass
 class Counters:
     """How much work queries did: pass one as `counters=` to any number of queries, from any threads, and read the sums.
