@@ -31,6 +31,7 @@ from boxwood._simd import (
     prefetch,
     product_error,
     shifted,
+    smallest_like,
     splat4,
     splat8,
     splat16,
@@ -215,6 +216,15 @@ def test_what_all_lanes_have(dtype, lanes):
         values = np.nan_to_num(numbers(dtype, lanes, seed), nan=7, posinf=np.inf, neginf=-np.inf)
         assert tell(values, out) == (values.min(), values.max())
         assert out.tolist() == [values[0], *values[:-1]]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_smallest_number(dtype):
+    @compiled
+    def smallest(value):
+        return smallest_like(value)
+
+    assert smallest(dtype(3)) == float(np.nextafter(dtype(0), dtype(1))) > 0
 
 
 def test_store_int_truncates_towards_zero():

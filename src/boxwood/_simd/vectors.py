@@ -220,6 +220,20 @@ def number_like(typingctx, like, value):
     return like(like, types.float64), codegen
 
 
+def _smallest_like_twin(like):
+    return float(np.finfo(type(like)).smallest_subnormal)
+
+
+@compiled_or(_smallest_like_twin)
+def smallest_like(typingctx, like):
+    """The smallest positive number of the type of `like`, as float64."""
+
+    def codegen(context, builder, signature, arguments):
+        return ir.DoubleType()(5e-324 if like == types.float64 else 2.0**-149)
+
+    return types.float64(like), codegen
+
+
 # Arithmetic. Nothing is fused or reordered unless `fma` asks for it.
 
 

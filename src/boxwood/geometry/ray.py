@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import inline
-from .._simd import number_like, product_error
+from .._simd import number_like, product_error, smallest_like
 from .ray_box import BoxRay
 
 f4 = np.float32
@@ -28,6 +28,12 @@ NEAR = 16.0
 
 FARTHEST = 36.0
 """Progress beyond which no ray with a near origin meets the tree."""
+
+STEPS = 64.0
+"""So many of the smallest numbers a t may be wrong by, where t per progress is hardly more than one of them."""
+
+FASTEST, EVERYTHING = 1e300, 1e30
+"""A faster ray is held to no range of progress: what its t times its speed is, float64 may not hold."""
 
 LARGEST_INVERSE = f4(1e9)
 """A direction component with a larger inverse cannot move a ray across a pad, and counts as zero."""
@@ -135,8 +141,11 @@ def make_ready(frame, origin, direction, t_min, axes):
     ix, iy, iz = inverse_of(dx, largest), inverse_of(dy, largest), inverse_of(dz, largest)
     bx, by, bz = -f4(x) * ix, -f4(y) * iy, -f4(z) * iz
     px, py, pz = pad * abs(ix), pad * abs(iy), pad * abs(iz)
-    # Progress is rounded, and so is the t of a moved origin, which is no smaller than the way that it was moved.
-    slack = (FARTHEST + abs(shift * speed)) * PAD
+    # Progress is rounded, and so is the t of a moved origin, which is no smaller than the way that it was moved. Near
+    # the smallest numbers t itself has steps as large as this.
+    slack = (FARTHEST + abs(shift * speed)) * PAD + STEPS * smallest_like(ox) * speed
+    if not speed < FASTEST:
+        speed, slack = FASTEST, EVERYTHING
     offset = slack - shift * speed
     start = f4(f8(t_min) * speed + (offset - 2.0 * slack))
     rows = (0 if ix >= 0 else 24, 8 if iy >= 0 else 32, 16 if iz >= 0 else 40)
@@ -144,7 +153,7 @@ def make_ready(frame, origin, direction, t_min, axes):
 
     # Looking axes up in memory is faster than branches that no predictor learns. The winding is kept, so that the
     # sign of an edge function tells the side: x and y swap for a ray towards -z.
-    per = number_like(ox, 1.0 / speed)
+    per = number_like(ox, 1.0 / frame.scale / f8(largest))
     half = number_like(ox, 0.5 * f8(pad))
     axes[0] = number_like(ox, f8(ox) * frame.scale)
     axes[1] = number_like(oy, f8(oy) * frame.scale)

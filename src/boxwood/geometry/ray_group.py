@@ -24,6 +24,7 @@ from .._simd import (
     minimum,
     number_like,
     shifted,
+    smallest_like,
     splat16,
     store,
     where_greater,
@@ -51,7 +52,7 @@ from .bundle_box import (
     SLOPE,
     START,
 )
-from .ray import FARTHEST, LARGEST_INVERSE, NEAR, PAD, Motion, Shear
+from .ray import FARTHEST, FASTEST, LARGEST_INVERSE, NEAR, PAD, STEPS, Motion, Shear
 from .ray_box import BoxRay
 
 f4 = np.float32
@@ -102,8 +103,9 @@ def make_group(group, frame, origins, directions, t_min, t_max, r):
     cx, cy, cz = frame.center
     px, py, pz = sx - splat16(cx), sy - splat16(cy), sz - splat16(cz)
     distance = maximum(maximum(absolute(px, doubles), absolute(py, doubles)), absolute(pz, doubles))
-    speed, slack = lanes_as(largest, 0.0) * scale, FARTHEST * PAD
-    plain = less(distance, splat16(NEAR)) & less(speed, splat16(np.inf))
+    speed = lanes_as(largest, 0.0) * scale
+    slack = splat16(FARTHEST * PAD) + splat16(STEPS * smallest_like(zero)) * speed
+    plain = less(distance, splat16(NEAR)) & less(speed, splat16(FASTEST))
 
     pad = lanes_as(splat16(PAD) * (distance + splat16(1.0)), single)
     inverses = inverse_of(largest, dx), inverse_of(largest, dy), inverse_of(largest, dz)
@@ -119,8 +121,8 @@ def make_group(group, frame, origins, directions, t_min, t_max, r):
     store(boxes, PADS, pad)
     least, most = range_of(t_min, r), range_of(t_max, r)
     store(group.speeds, 0, speed)
-    store(boxes, START, lanes_as(lanes_as(least, 0.0) * speed + splat16(slack - 2.0 * slack), single))
-    store(boxes, LIMITS, lanes_as(lanes_as(most, 0.0) * speed + splat16(slack), single))
+    store(boxes, START, lanes_as(lanes_as(least, 0.0) * speed + (slack - splat16(2.0) * slack), single))
+    store(boxes, LIMITS, lanes_as(lanes_as(most, 0.0) * speed + slack, single))
     store(rays, LEAST, least); store(rays, MOST, most)
 
     # The kind is kz, and 3 more for a ray that goes backward along it.
@@ -136,7 +138,7 @@ def make_group(group, frame, origins, directions, t_min, t_max, r):
     x, y, z = in_order(ix, iy, iz, size_x, size_y, size_z, along, zeros)
     half = lanes_as(splat16(0.5) * lanes_as(pad, 0.0), zero)
     store(rays, PER, x); store(rays, PER + LANES, y)
-    store(rays, PER + 2 * LANES, z * lanes_as(splat16(1.0) / speed, zero))
+    store(rays, PER + 2 * LANES, z * lanes_as(splat16(1.0 / frame.scale) / lanes_as(largest, 0.0), zero))
     store(rays, SLACK, absolute(x, zeros) * half); store(rays, SLACK + LANES, absolute(y, zeros) * half)
     return plain
 
@@ -199,7 +201,8 @@ def axes_of(kind):
 
 @inline
 def motion_of_lane(group, lane):
-    return Motion(0.0, group.speeds[lane], FARTHEST * PAD)
+    speed = group.speeds[lane]
+    return Motion(0.0, speed, FARTHEST * PAD + STEPS * smallest_like(group.rays[0]) * speed)
 
 
 @inline
