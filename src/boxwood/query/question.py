@@ -49,9 +49,7 @@ class Kept(NamedTuple):
     """What is known so far of the ray in each lane."""
 
     numbers: np.ndarray  # computing dtype, 4 a lane: the furthest t that counts; u, v and their total
-    places: (
-        np.ndarray
-    )  # int64, 2 a lane: where the best hit lies (block * 4 + lane), or how many hits there were; which ray
+    places: np.ndarray  # int64, 2 a lane: where the best hit lies (block * 4 + lane), or hits less one; which ray
 
 
 MOST, U, V, TOTAL = range(4)
