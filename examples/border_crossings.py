@@ -16,7 +16,7 @@ import boxwood as bw
 
 
 def made_up(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The globe cut again and again, the larger piece first, and what is on each side of a cut drawn in a little."""
+    """The globe cut again and again, the largest piece first, and then each piece grown or drawn in a little."""
     rng = np.random.default_rng(6)
     pieces = [(-180.0, -60.0, 180.0, 75.0)]
     while len(pieces) < count:
@@ -31,13 +31,13 @@ def made_up(count: int) -> tuple[np.ndarray, np.ndarray]:
             cut = y0 + part * (y1 - y0)
             pieces += [(x0, y0, x1, cut), (x0, cut, x1, y1)]
     boxes = np.array(pieces)
-    margin = 0.1 * (boxes[:, 2:] - boxes[:, :2]) * rng.uniform(-1, 1, (len(boxes), 2))  # some overlap, some have sea between
+    margin = 0.1 * (boxes[:, 2:] - boxes[:, :2]) * rng.uniform(-1, 1, (count, 2))  # overlap, or sea in between
     boxes = np.concatenate([boxes[:, :2] - margin, boxes[:, 2:] + margin], axis=1)
     return boxes, np.array([f"{chr(65 + i // 26)}{chr(65 + i % 26)}" for i in range(count)])
 
 
 def shortest_way(start: np.ndarray, end: np.ndarray, pieces: int) -> np.ndarray:
-    """(pieces + 1, 2) degrees along the great circle, longitude running on beyond 180."""
+    """(pieces + 1, 2) degrees along the great circle, longitude running on at 180."""
     longitude, latitude = np.radians([start, end]).T
     points = np.stack(
         [np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)], axis=1
@@ -63,18 +63,20 @@ def main() -> None:
     tree = bw.BoxTree(boxes[:, :2], boxes[:, 2:])
 
     way = shortest_way(np.array(options.start), np.array(options.end), 100 if options.small else 5000)
-    met = tree.raycast_all(way[:-1], np.diff(way, axis=0), t_max=1.0)
-    when = (met.ray_ids + met.t_hit) / (len(way) - 1)  # 0 at the start, 1 at the end; a box is met by many pieces
+    steps = np.diff(way, axis=0)
+    way[:, 0] = (way[:, 0] + 180) % 360 - 180  # of a piece over 180 degrees, what lies beyond is missed
+    met = tree.raycast_all(way[:-1], steps, t_max=1.0)
+    when = (met.ray_ids + met.t_hit) / len(steps)  # 0 at the start, 1 at the end; a box is met by many pieces
     crossed, first = np.unique(names[met.primitive_ids], return_index=True)  # met in order: the first is the earliest
     order = np.argsort(when[first], kind="stable")
-    print(f"{len(tree):,} boxes of {len(np.unique(names)):,} countries; the way has {len(way) - 1:,} pieces")
-    print(f"it crosses {len(np.unique(met.primitive_ids)):,} boxes of {len(crossed)} countries")
-    print("entered first, by part of the way:")
-    print("  " + ", ".join(f"{crossed[i]} {when[first[i]]:.0%}" for i in order[:12]) + (" ..." if len(order) > 12 else ""))
+    print(f"{len(tree):,} boxes of {len(np.unique(names)):,} regions; the way has {len(steps):,} pieces")
+    print(f"it crosses {len(np.unique(met.primitive_ids)):,} boxes of {len(crossed)} regions")
+    told = [f"{crossed[i]} {when[first[i]]:.0%}" for i in order[:12]]
+    print("the first ones, and where on the way: " + ", ".join(told) + (" ..." if len(order) > 12 else ""))
     around = tree.query_box(way.min(axis=0), way.max(axis=0))
-    print(f"the one box around the whole way would have told {len(np.unique(names[around]))} countries")
-    sea = ~np.isin(np.arange(len(way) - 1), met.ray_ids)
-    print(f"{sea.mean():.0%} of the way is in no country's box")
+    print(f"the one box around the whole way would have told {len(np.unique(names[around]))} regions")
+    sea = ~np.isin(np.arange(len(steps)), met.ray_ids)
+    print(f"{sea.mean():.0%} of the way is in no region's box")
 
 
 if __name__ == "__main__":

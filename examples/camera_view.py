@@ -26,10 +26,12 @@ def town(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def boxes_of(parts: list[bw.Part]) -> tuple[np.ndarray, np.ndarray]:
-    """The box around each part of a scene that has anything in it."""
-    placed = [
-        part.mesh.vertices @ part.transform[:3, :3].T + part.transform[:3, 3] for part in parts if len(part.mesh.vertices)
-    ]
+    """The box around each part of a scene; or around each face, where the scene is of one piece."""
+    parts = [part for part in parts if len(part.mesh)]
+    placed = [part.mesh.vertices @ part.transform[:3, :3].T + part.transform[:3, 3] for part in parts]
+    if len(parts) == 1:
+        corners = placed[0][parts[0].mesh.faces]
+        return corners.min(axis=1), corners.max(axis=1)
     return np.array([points.min(axis=0) for points in placed]), np.array([points.max(axis=0) for points in placed])
 
 
@@ -52,7 +54,7 @@ def test_all(lower: np.ndarray, upper: np.ndarray, planes: np.ndarray) -> np.nda
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Which boxes a camera sees while it turns around once.")
-    parser.add_argument("scene", nargs="?", help="a file of several parts; without it, a town is made up")
+    parser.add_argument("scene", nargs="?", help="a mesh file, best of many parts; without it, a town is made up")
     parser.add_argument("--small", action="store_true", help="a village, and fewer steps")
     options = parser.parse_args()
     lower, upper = boxes_of(bw.load_scene(options.scene)) if options.scene else town(500 if options.small else 10_000)
@@ -76,7 +78,7 @@ def main() -> None:
     by_hand = time.perf_counter() - start
 
     counts = np.diff(seen.splits)
-    print(f"{len(tree):,} boxes; the camera sees {counts.mean():.0f} of them, between {counts.min()} and {counts.max()}")
+    print(f"{len(tree):,} boxes; the camera sees {counts.mean():.0f} of them, from {counts.min()} to {counts.max()}")
     print(f"culled: {1 - counts.mean() / len(tree):.1%}")
     print(f"a view takes {1e6 * by_tree / steps:.0f} us with the tree, {1e6 * by_hand / steps:.0f} us testing all")
     same = all(np.array_equal(one, other) for one, other in zip(seen, every, strict=True))

@@ -82,10 +82,11 @@ def main() -> None:
 
     triangles, lines, places = (boxes(before, after, corners) for corners in (faces, edges, points))
     overlapping = triangles.pairs()
+    strangers = apart(overlapping, faces, faces)
     print(f"{len(faces):,} triangles, {len(edges):,} edges, {len(before):,} vertices")
     print(
-        f"triangles: {len(overlapping):,} pairs of boxes overlap, of which {len(apart(overlapping, faces, faces)):,} share "
-        f"no vertex; there are {len(faces) * (len(faces) - 1) // 2:,} in all"
+        f"triangles: {len(overlapping):,} pairs of boxes overlap, of which {len(strangers):,} share no vertex; "
+        f"there are {len(faces) * (len(faces) - 1) // 2:,} in all"
     )
     vertex_face = apart(places.pairs(triangles), points, faces)
     edge_edge = apart(lines.pairs(), edges, edges)
