@@ -138,7 +138,8 @@ def test_map_against_brute_force(map_boxes, dtype):
 def test_track_over_the_map_against_brute_force(map_boxes, dtype):
     lower, upper = np.ascontiguousarray(map_boxes[:, :2], dtype), np.ascontiguousarray(map_boxes[:, 2:], dtype)
     tree = bw.BoxTree(lower, upper)
-    track = lower[np.random.default_rng(9).integers(0, len(lower), 200)]  # from corner to corner
+    corners = np.unique(lower, axis=0)
+    track = np.random.default_rng(9).permutation(corners)[:200]
     steps = np.diff(track, axis=0)
     met = tree.raycast_all(track[:-1], steps, t_max=1.0)
     times = box_oracle.times(lower, upper, track[:-1], track[:-1], steps, 0.0, 1.0, dtype)
