@@ -7,11 +7,7 @@ pairs out takes time of its own, the answer is a function that does it, called o
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import importlib.util
-import os
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -183,8 +179,7 @@ def _coal_pairs(manager: Any, _objects: list[Any], collect: Any) -> int:
 
 def _pybullet_world(lower: np.ndarray, upper: np.ndarray) -> Callable[[], Any]:
     """Its tree is asked box by box, which gives each pair twice; there is no question for all of them."""
-    with _silent():
-        import pybullet
+    import pybullet
 
     if pybullet.isConnected(0):
         pybullet.disconnect(0)  # the set before this one, which takes much memory
@@ -249,18 +244,3 @@ def _rapier_step(colliders: Any) -> Callable[[], np.ndarray]:
     rapier.CollisionPipeline().step(0.0, islands, rapier.BroadPhaseBvh(), found, bodies, colliders)
     pairs = found.intersection_pairs
     return lambda: np.array([(one.index, other.index) for one, other, _ in pairs()], np.int64)
-
-
-@contextlib.contextmanager
-def _silent() -> Iterator[None]:
-    """What C prints goes nowhere."""
-    sys.stdout.flush()
-    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    try:
-        yield
-    finally:
-        ctypes.CDLL(None).fflush(None)
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(nowhere)

@@ -1,4 +1,4 @@
-"""The boxes that benchmarks use: spread evenly, in clusters, and around the moving triangles of a cloth."""
+"""The boxes that benchmarks use: spread evenly or in clusters, and around the moving triangles of a cloth."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ def world(kind: str, count: int, dimension: int, size: float, seed: int = 0) -> 
         places = np.random.default_rng(dimension).uniform(0, 1000, (100, dimension))
         lower = places[rng.integers(0, 100, count)] + rng.normal(size=(count, dimension)) * 20
     return lower, lower + rng.uniform(0, size, (count, dimension))
+
+
+def dense(count: int, dimension: int) -> tuple[np.ndarray, np.ndarray]:
+    """Spread evenly, and each overlaps ten others, however many there are."""
+    return world("uniform", count, dimension, 1000 * (10 / count) ** (1 / dimension))
 
 
 def cloth(most: int) -> tuple[np.ndarray, np.ndarray] | None:

@@ -23,7 +23,7 @@ import boxwood
 import clock
 import report
 from box_peers import HERE, Contenders
-from box_sets import KINDS, cloth, world
+from box_sets import KINDS, cloth, dense, world
 
 RESULTS = Path(__file__).resolve().parent / "results"
 OURS = report.OURS
@@ -71,6 +71,9 @@ def questions(options: argparse.Namespace) -> Iterator[Question]:
         if "joins" in only:
             yield from joins(f"{kind}, plane", *world(kind, few, 2, 1))
             yield from joins(f"{kind}, space", *world(kind, few, 3, 4))
+    if "joins" in only:
+        yield from joins("dense, plane", *dense(few, 2))
+        yield from joins("dense, space", *dense(few, 3))
     moving = cloth(few) if "joins" in only else None
     if moving is not None:
         yield from joins("real cloth", *moving)
