@@ -1,33 +1,35 @@
-"""Boxes and points against shapely, rtree, scipy, pykdtree and python-fcl: `python benchmarks/boxes.py`.
+"""Boxes and points against search trees, collision managers and physics engines: `python benchmarks/boxes.py`.
 
 Contenders take turns on the same set in one process, all threads each where they have any, and every answer is
-compared; a run in which they differ exits with 1. Peers that are not installed are left out (`pip install shapely rtree
-scipy pykdtree python-fcl`). `--small` only shows that everything still runs. Results go to benchmarks/results.
+compared; a run in which they differ exits with 1. Peers that are not installed are left out (`pip install -e
+'.[box-peers]'` has them all), and so is the real cloth where ../shared/data is not there. `--only joins` asks for
+pairs alone; `--small` only shows that everything still runs. Results go to benchmarks/results.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import statistics
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import box_peers
 import boxwood
 import clock
 import report
+from box_peers import HERE, Contenders
+from box_sets import KINDS, cloth, dense, world
 
 RESULTS = Path(__file__).resolve().parent / "results"
 OURS = report.OURS
-Calls = dict[str, Callable[[], Any]]
+GROUPS = ("overlaps", "neighbours", "joins", "casts")
 Same = Callable[[Any, Any], bool]
-HERE = {name for name in ("shapely", "rtree", "scipy", "pykdtree", "fcl") if importlib.util.find_spec(name)}
+Question = tuple[str, Contenders, Same]
 
 
 def main() -> int:
@@ -58,23 +60,34 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def questions(options: argparse.Namespace) -> Iterator[tuple[str, Calls, Same]]:
+def questions(options: argparse.Namespace) -> Iterator[Question]:
     """Each with its contenders, ours first, and how to compare two answers."""
-    for kind in ("uniform", "clustered"):
-        yield from overlaps(kind, options.boxes, options.queries)
-        yield from neighbours(kind, options.boxes, options.queries)
-        for dimension in (2, 3):
-            yield from joins(kind, options.boxes // 10, dimension)
-    yield from casts(options.boxes // 10)
+    few, only = options.boxes // 10, options.only
+    for kind in KINDS:
+        if "overlaps" in only:
+            yield from overlaps(kind, options.boxes, options.queries)
+        if "neighbours" in only:
+            yield from neighbours(kind, options.boxes, options.queries)
+        if "joins" in only:
+            yield from joins(f"{kind}, plane", *world(kind, few, 2, 1))
+            yield from joins(f"{kind}, space", *world(kind, few, 3, 4))
+    if "joins" in only:
+        yield from joins("dense, plane", *dense(few, 2))
+        yield from joins("dense, space", *dense(few, 3))
+    moving = cloth(few) if "joins" in only else None
+    if moving is not None:
+        yield from joins("real cloth", *moving)
+    if "casts" in only:
+        yield from casts(few)
 
 
-def overlaps(kind: str, boxes: int, queries: int) -> Iterator[tuple[str, Calls, Same]]:
+def overlaps(kind: str, boxes: int, queries: int) -> Iterator[Question]:
     """Boxes in the plane; about six answers a query."""
     lower, upper = world(kind, boxes, 2, 1)
     low, high = world(kind, queries, 2, 4, seed=1)
     tree = boxwood.BoxTree(lower, upper).build()
-    calls: Calls = {OURS: lambda: tree.query_box(low, high)}
-    builds: Calls = {OURS: lambda: boxwood.BoxTree(lower, upper).build()}
+    calls: Contenders = {OURS: lambda: tree.query_box(low, high)}
+    builds: Contenders = {OURS: lambda: boxwood.BoxTree(lower, upper).build()}
     if "shapely" in HERE:
         import shapely
 
@@ -87,18 +100,18 @@ def overlaps(kind: str, boxes: int, queries: int) -> Iterator[tuple[str, Calls, 
         from rtree import index
 
         slow = index.Index((np.arange(boxes), lower, upper))
-        calls["rtree"] = lambda: _counted(*slow.intersection_v(low, high))
+        calls["rtree"] = lambda: box_peers.counted(*slow.intersection_v(low, high))
     yield f"query_box, {kind}, plane", calls, same_pairs
 
 
-def neighbours(kind: str, points: int, queries: int) -> Iterator[tuple[str, Calls, Same]]:
+def neighbours(kind: str, points: int, queries: int) -> Iterator[Question]:
     """Points in space: the eight nearest, and those within a radius that holds about eight."""
     places, asked = world(kind, points, 3, 0)[0], world(kind, queries, 3, 0, seed=1)[0]
     tree = boxwood.BoxTree.from_points(places).build()
-    builds: Calls = {OURS: lambda: boxwood.BoxTree.from_points(places).build()}
-    nearest: Calls = {OURS: lambda: tree.nearest(asked, 8).distances}
+    builds: Contenders = {OURS: lambda: boxwood.BoxTree.from_points(places).build()}
+    nearest: Contenders = {OURS: lambda: tree.nearest(asked, 8).distances}
     distance = float(np.median(tree.nearest(asked, 8).distances[:, -1]))
-    within: Calls = {OURS: lambda: tree.query_sphere(asked, distance)}
+    within: Contenders = {OURS: lambda: tree.query_sphere(asked, distance)}
     if "scipy" in HERE:
         from scipy.spatial import cKDTree
 
@@ -117,23 +130,16 @@ def neighbours(kind: str, points: int, queries: int) -> Iterator[tuple[str, Call
     yield f"query_sphere, {kind}", within, same_pairs
 
 
-def joins(kind: str, boxes: int, dimension: int) -> Iterator[tuple[str, Calls, Same]]:
-    """All pairs of one set."""
-    lower, upper = world(kind, boxes, dimension, 1 if dimension == 2 else 4)
+def joins(name: str, lower: np.ndarray, upper: np.ndarray) -> Iterator[Question]:
+    """All pairs of one set, with what holds the boxes already and from nothing."""
     tree = boxwood.BoxTree(lower, upper).build()
-    calls: Calls = {OURS: tree.pairs, "boxwood with build": lambda: boxwood.BoxTree(lower, upper).pairs()}
-    if "shapely" in HERE and dimension == 2:
-        import shapely
-
-        shapes = shapely.box(*lower.T, *upper.T)
-        found = shapely.STRtree(shapes)
-        calls["shapely"] = lambda: found.query(shapes).T
-    if "fcl" in HERE and dimension == 3:
-        calls["fcl"] = partial(_fcl_pairs, _fcl_manager(lower, upper))
-    yield f"pairs, {kind}, {'plane' if dimension == 2 else 'space'}", calls, same_pairs_once
+    judge = box_peers.Judge(lower, upper)
+    yield f"pairs, {name}", {OURS: tree.pairs} | box_peers.that_hold(lower, upper, len(judge.most) + 1), judge
+    built: Contenders = {OURS: lambda: boxwood.BoxTree(lower, upper).pairs()}
+    yield f"build and pairs, {name}", built | box_peers.that_step(lower, upper), judge
 
 
-def casts(boxes: int) -> Iterator[tuple[str, Calls, Same]]:
+def casts(boxes: int) -> Iterator[Question]:
     """Rays against looking at every box, which is vectorised too but has no tree."""
     lower, upper = world("uniform", boxes, 3, 4)
     rng = np.random.default_rng(2)
@@ -149,7 +155,7 @@ def casts(boxes: int) -> Iterator[tuple[str, Calls, Same]]:
             found.append(t.min())
         return np.array(found)
 
-    calls: Calls = {OURS: lambda: tree.raycast(origins, directions).t_hit, "NumPy": brute_force}
+    calls: Contenders = {OURS: lambda: tree.raycast(origins, directions).t_hit, "NumPy": brute_force}
     yield f"raycast, {boxes:,} boxes, 64 rays", calls, lambda one, other: bool(np.array_equal(one, other))
 
 
@@ -167,34 +173,9 @@ def memory(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     return found
 
 
-def world(kind: str, count: int, dimension: int, size: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper corners within 0 to 1000: anywhere, or around a hundred places."""
-    rng = np.random.default_rng([seed, dimension])
-    lower = rng.uniform(0, 1000, (count, dimension))
-    if kind == "clustered":
-        places = np.random.default_rng(dimension).uniform(0, 1000, (100, dimension))
-        lower = places[rng.integers(0, 100, count)] + rng.normal(size=(count, dimension)) * 20
-    return lower, lower + rng.uniform(0, size, (count, dimension))
-
-
 def same_pairs(one: Any, other: Any) -> bool:
     """Whether they hold the same rows, in any order."""
-    return np.array_equal(_sorted(_pairs(one)), _sorted(_pairs(other)))
-
-
-def same_pairs_once(one: Any, other: Any) -> bool:
-    """Likewise where the other may have each pair twice, and each box with itself; or where it only counts them.
-
-    What counts moves boxes by a rounding.
-    """
-    if isinstance(other, int):
-        return abs(len(one) - other) <= 1 + 1e-4 * other
-    other = np.unique(np.sort(_pairs(other), axis=1), axis=0)
-    return same_pairs(one, other[other[:, 0] < other[:, 1]])
-
-
-def _sorted(pairs: np.ndarray) -> np.ndarray:
-    return np.sort(pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1])
+    return np.array_equal(*(np.sort(box_peers.keys(_pairs(rows))) for rows in (one, other)))
 
 
 def _pairs(rows: Any) -> np.ndarray:
@@ -207,42 +188,10 @@ def _pairs(rows: Any) -> np.ndarray:
     return np.stack([np.repeat(np.arange(len(rows)), numbers), np.concatenate(rows)], axis=1).astype(np.int64)
 
 
-def _counted(ids: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Ids row after row, and how many each has, as pairs."""
-    rows = np.repeat(np.arange(len(numbers)), numbers.astype(np.int64))
-    return np.stack([rows, ids.astype(np.int64)], axis=1)
-
-
 def _touched(tree: Any, shape: Any) -> Any:
     """STRtree builds at its first question."""
     tree.query(shape)
     return tree
-
-
-def _fcl_manager(lower: np.ndarray, upper: np.ndarray) -> Any:
-    import fcl
-
-    manager = fcl.DynamicAABBTreeCollisionManager()
-    manager.registerObjects(
-        [
-            fcl.CollisionObject(fcl.Box(*(high - low)), fcl.Transform((low + high) / 2))
-            for low, high in zip(lower, upper, strict=True)
-        ]
-    )
-    manager.setup()
-    return manager
-
-
-def _fcl_pairs(manager: Any) -> int:
-    """Only how many: a callback is not told which objects they are."""
-    found: list[None] = []
-
-    def note(_one: Any, _other: Any, _data: Any) -> bool:
-        found.append(None)
-        return False
-
-    manager.collide(None, note)
-    return len(found)
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -250,6 +199,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--boxes", type=int, help="of the large sets (default: 1,000,000)")
     parser.add_argument("--queries", type=int, help="default: 100,000")
     parser.add_argument("--rounds", type=int, help="turns of each contender (default: 5)")
+    parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS, help="these questions")
     parser.add_argument("--small", action="store_true", help="small sets, two rounds")
     parser.add_argument("--output", type=Path, default=RESULTS / "boxes.json", help="where the JSON goes")
     options = parser.parse_args(arguments)

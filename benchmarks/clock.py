@@ -8,11 +8,21 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 
-def take_turns(contenders: dict[str, Callable[[], Any]], rounds: int) -> tuple[dict[str, list[float]], dict[str, Any]]:
+class Fresh(NamedTuple):
+    """A contender that answers once, and so is made anew for each round; only the answer is timed."""
+
+    make: Callable[[], Any]
+    ask: Callable[[Any], Any]
+
+
+def take_turns(
+    contenders: Mapping[str, Callable[[], Any] | Fresh], rounds: int
+) -> tuple[dict[str, list[float]], dict[str, Any]]:
     """Seconds per round and the last answer of each contender; one round before the first is not counted."""
     names = list(contenders)
     seconds: dict[str, list[float]] = {name: [] for name in names}
@@ -25,8 +35,10 @@ def take_turns(contenders: dict[str, Callable[[], Any]], rounds: int) -> tuple[d
             for name in names[turn:] + names[:turn]:
                 # what a contender gave before is freed outside the timing
                 answers[name] = None
+                contender = contenders[name]
+                call = partial(contender.ask, contender.make()) if isinstance(contender, Fresh) else contender
                 start = time.perf_counter()
-                answers[name] = contenders[name]()
+                answers[name] = call()
                 elapsed = time.perf_counter() - start
                 if number >= 0:
                     seconds[name].append(elapsed)

@@ -23,7 +23,8 @@ import clock
 
 OURS = "boxwood"
 AGREE = 0.999  # the least part of the answers that must be equal
-PACKAGES = ("boxwood", "numpy", "numba", "llvmlite", "open3d", "embreex")
+BOX_PEERS = ("shapely", "rtree", "scipy", "pykdtree", "python-fcl", "coal", "pybullet", "pymunk", "rapier3d")
+PACKAGES = ("boxwood", "numpy", "numba", "llvmlite", "open3d", "embreex", *BOX_PEERS)
 
 
 @dataclass(frozen=True)
