@@ -12,8 +12,8 @@ import numpy as np
 from boxwood import index
 
 BY_DIMENSION = {
-    2: [index.UniformGrid, index.SpatialHash],
-    3: [index.UniformGrid, index.SpatialHash],
+    2: [index.UniformGrid, index.SpatialHash, index.Quadtree],
+    3: [index.UniformGrid, index.SpatialHash, index.Octree],
 }
 KINDS = [(structure, dimension) for dimension, structures in BY_DIMENSION.items() for structure in structures]
 NAMES = [f"{structure.__name__}-{dimension}D" for structure, dimension in KINDS]

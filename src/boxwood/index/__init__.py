@@ -5,6 +5,7 @@ from __future__ import annotations
 from .brute import BruteForce
 from .grid import UniformGrid
 from .hashing import SpatialHash
+from .orthtree import Octree, Quadtree
 from .protocol import IndexStatistics, Structure
 
-__all__ = ["BruteForce", "IndexStatistics", "SpatialHash", "Structure", "UniformGrid"]
+__all__ = ["BruteForce", "IndexStatistics", "Octree", "Quadtree", "SpatialHash", "Structure", "UniformGrid"]

@@ -64,8 +64,11 @@ class Structure(abc.ABC):
         For a wrong shape, a corner that is not finite, or lower > upper; it names the first bad row.
     """
 
+    DIMENSION: int | None = None
+    """The only one that a structure is made for."""
+
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
-        batch, self._dimension = arguments.boxes(lower, upper)
+        batch, self._dimension = arguments.boxes(lower, upper, self.DIMENSION)
         self._single = batch.single
         self._store = Store(batch.rows)
         self._rebuilds = 0
