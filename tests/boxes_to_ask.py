@@ -11,10 +11,8 @@ import numpy as np
 
 from boxwood import index
 
-BY_DIMENSION = {
-    2: [index.UniformGrid, index.SpatialHash, index.Quadtree],
-    3: [index.UniformGrid, index.SpatialHash, index.Octree],
-}
+EVERYWHERE = [index.UniformGrid, index.SpatialHash, index.KDTree, index.SweepAndPrune]
+BY_DIMENSION = {2: [*EVERYWHERE, index.Quadtree], 3: [*EVERYWHERE, index.Octree]}
 KINDS = [(structure, dimension) for dimension, structures in BY_DIMENSION.items() for structure in structures]
 NAMES = [f"{structure.__name__}-{dimension}D" for structure, dimension in KINDS]
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from .brute import BruteForce
 from .grid import UniformGrid
 from .hashing import SpatialHash
+from .kdtree import KDTree
 from .orthtree import Octree, Quadtree
 from .protocol import IndexStatistics, Structure
+from .sweep import SweepAndPrune
 
-__all__ = ["BruteForce", "IndexStatistics", "Octree", "Quadtree", "SpatialHash", "Structure", "UniformGrid"]
+__all__ = [
+    "BruteForce",
+    "IndexStatistics",
+    "KDTree",
+    "Octree",
+    "Quadtree",
+    "SpatialHash",
+    "Structure",
+    "SweepAndPrune",
+    "UniformGrid",
+]
