@@ -12,8 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Shape, _numbers
+from .._jit import kernel
 
 Floats: TypeAlias = NDArray[np.float64]
+
+
+@kernel
+def first_bad_box(rows):
+    """The first that has a corner that is not finite, or lower > upper; -1 when all are good."""
+    for i in range(rows.shape[0]):
+        for axis in range(3):
+            if not (-np.inf < rows[i, axis] <= rows[i, 3 + axis] < np.inf):
+                return i
+    return -1
 
 
 class Batch(NamedTuple):
@@ -37,10 +48,10 @@ def boxes(lower: object, upper: object, dimension: int | None = None, least: Sha
     low, high = np.broadcast_to(low, shape), np.broadcast_to(high, shape)
     rows = np.zeros((low.size // dimension, 6))
     rows[:, :dimension], rows[:, 3 : 3 + dimension] = low.reshape(-1, dimension), high.reshape(-1, dimension)
-    bad = ~(np.isfinite(rows).all(axis=1) & (rows[:, :3] <= rows[:, 3:]).all(axis=1))
-    if bad.any():
+    bad = int(first_bad_box(rows))
+    if bad >= 0:
         place = _place(bad, shape[:-1])
-        a, b = low.reshape(-1, dimension)[bad.argmax()], high.reshape(-1, dimension)[bad.argmax()]
+        a, b = low.reshape(-1, dimension)[bad], high.reshape(-1, dimension)[bad]
         for name, corner in (("lower", a), ("upper", b)):
             if not np.isfinite(corner).all():
                 raise ValueError(f"{name}{place} is not finite: {_text(corner)}")
@@ -200,8 +211,9 @@ def _single(*arrays: NDArray[Any]) -> bool:
 
 
 def _place(bad: Any, shape: Shape) -> str:
-    """Where the first bad row lies in its batch: `[5]`, `[1, 2]`, or nothing for a single one."""
-    return str([int(i) for i in np.unravel_index(int(bad.argmax()), shape)]) if shape else ""
+    """Where the row, or the first of bad ones, lies in its batch: `[5]`, `[1, 2]`, or nothing for a single one."""
+    row = bad if isinstance(bad, int) else int(bad.argmax())
+    return str([int(i) for i in np.unravel_index(row, shape)]) if shape else ""
 
 
 def _text(vector: NDArray[Any]) -> str:

@@ -55,7 +55,7 @@ class BruteForce(Structure):
         pass
 
     def _relocate(self, rows: Ids, boxes: NDArray[np.float64]) -> int:
-        self._store.boxes[rows] = boxes
+        self._store.write(rows, boxes)
         return 0
 
     def _unlink(self, rows: Ids) -> None:

@@ -118,10 +118,12 @@ class CellStructure(Structure):
         return True
 
     def _check(self) -> None:
-        entries = check_lists(self._cells, self._store.boxes, self._store.ids[: self._store.used])
+        outside = np.zeros(1, np.int64)
+        entries = check_lists(self._cells, self._store.boxes, self._store.ids[: self._store.used], outside)
         expect(entries >= 0, f"row {-1 - entries} misses one of its lists, or stands in one that it left")
         numbers = self._cells.numbers
         expect(entries == numbers[cells.USED] - numbers[cells.SPARE_COUNT], "entries are lost, or listed twice")
+        expect(outside[0] == numbers[cells.OUTSIDE], "not as many boxes reach beyond the rim as counted")
 
     def _details(self) -> dict[str, float]:
         heads, numbers = self._cells.heads, self._cells.numbers

@@ -8,7 +8,7 @@ instead, so that no question costs much more than brute force.
 from __future__ import annotations
 
 from .._jit import generic, inline
-from .cells import FIRST, HIGH, LAST, LOW, REACH, Cells, cell_of, cells_of, count_cells, list_of
+from .cells import FIRST, HIGH, LAST, LOW, MASK, REACH, Cells, cell_of, cells_of, count_cells, list_of
 from .questions import Box, Frustum, Near, Ray, Sphere, box_at, extent, inside, key, limit, stretch, take
 from .store import FREE
 from .walk import show, walk
@@ -63,17 +63,30 @@ def common(r, s):
 
 
 @inline
+def alone(cells):
+    """Whether no box stands in several lists, and no list has boxes of several cells: points in a grid."""
+    n = cells.numbers
+    return n[MASK] == FREE and n[REACH] == 0 and n[REACH + 1] == 0 and n[REACH + 2] == 0
+
+
+@inline
+def is_first(cells, box, x, y, z, r):
+    if x != max(cell_of(cells, box[0], 0), r[0]) or y != max(cell_of(cells, box[1], 1), r[1]):
+        return False
+    return z == max(cell_of(cells, box[2], 2), r[2])
+
+
+@inline
 def show_cell(cells, x, y, z, r, boxes, ids, question, batch):
     """The boxes of a cell for which it is the first in the block r."""
+    once = alone(cells)
     entry = cells.heads[list_of(cells, x, y, z)]
     while entry != FREE:
         row = cells.entries[entry, 0]
         box = box_at(boxes, row)
         at = key(question, batch, box)
-        if at <= limit(question, batch):
-            first_x, first_y, first_z = cell_of(cells, box[0], 0), cell_of(cells, box[1], 1), cell_of(cells, box[2], 2)
-            if x == max(first_x, r[0]) and y == max(first_y, r[1]) and z == max(first_z, r[2]):
-                take(question, batch, ids[row], at)
+        if at <= limit(question, batch) and (once or is_first(cells, box, x, y, z, r)):
+            take(question, batch, ids[row], at)
         entry = cells.entries[entry, 1]
 
 

@@ -13,11 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import inline, kernel
+from .._simd import prefetch
 from .questions import box_at
 from .store import FREE
 
 MOST_CELLS = 256
 """A box that reaches more is listed as large."""
+AHEAD = 8
+"""How many moves ahead the box of a row is asked for; rows come in any order."""
 ENDLESS = 2**60
 """Cells of a world without bounds are numbered from minus to plus this."""
 
@@ -79,13 +82,35 @@ def list_of(cells, x, y, z):
 
 
 @inline
+def unbounded(cells, x, axis):
+    """The number that the cell has, or would have beyond the rim."""
+    return np.floor((x - cells.origin[axis]) * cells.per_unit[axis])
+
+
+@inline
 def beyond_rim(cells, box):
-    """Whether a box reaches out of the cells of a grid. The cells of a hash have no rim to speak of."""
+    """Whether a box reaches out of the cells of a grid. Those of a hash have no rim to speak of."""
+    n = cells.numbers
+    if n[MASK] != FREE:
+        return False
     for axis in range(3):
-        end = cells.origin[axis] + cells.numbers[SHAPE + axis] / cells.per_unit[axis]
-        if box[axis] < cells.origin[axis] or box[3 + axis] > end:
-            return cells.numbers[MASK] == FREE
+        first, last = unbounded(cells, box[axis], axis), unbounded(cells, box[3 + axis], axis)
+        if first < n[LOW + axis] or last > n[HIGH + axis]:
+            return True
     return False
+
+
+@inline
+def stays(cells, old, new):
+    """Whether both boxes reach the same cells, and the new one is within the bounds: most of small moves."""
+    for axis in range(3):
+        if unbounded(cells, old[axis], axis) != unbounded(cells, new[axis], axis):
+            return False
+        if unbounded(cells, old[3 + axis], axis) != unbounded(cells, new[3 + axis], axis):
+            return False
+        if new[axis] < cells.bounds[0, axis] or new[3 + axis] > cells.bounds[0, 3 + axis]:
+            return False
+    return True
 
 
 @inline
@@ -200,29 +225,34 @@ def relocate_rows(cells, boxes, rows, moved, begin, changed):
 
     Gives the first for which the entries have no room, and adds to `changed` how many had other cells.
     """
+    last = rows.shape[0] - 1
     for i in range(begin, rows.shape[0]):
+        prefetch(boxes, rows[min(i + AHEAD, last)] * 6)
         row = rows[i]
         old, new = box_at(boxes, row), box_at(moved, i)
-        before, after = cells_of(cells, old), cells_of(cells, new)
-        if before == after:
-            if count_cells(after) <= MOST_CELLS:
-                cover(cells, new)
-        else:
-            if not has_room(cells, count_cells(after)):
-                return i
-            unlink(cells, old, row, before)
-            link(cells, new, row, after)
-            changed[0] += 1
+        if not stays(cells, old, new):
+            before, after = cells_of(cells, old), cells_of(cells, new)
+            if before != after:
+                if not has_room(cells, count_cells(after)):
+                    return i
+                unlink(cells, old, row, before)
+                link(cells, new, row, after)
+                changed[0] += 1
+            else:
+                if count_cells(after) <= MOST_CELLS:
+                    cover(cells, new)
+                cells.numbers[OUTSIDE] += np.int64(beyond_rim(cells, new)) - np.int64(beyond_rim(cells, old))
         for axis in range(6):
             boxes[row, axis] = new[axis]
     return rows.shape[0]
 
 
 @kernel
-def check_lists(cells, boxes, ids):
-    """How many entries all lists have, or -1 - row for a row that misses one of its lists, or -1 - rows for a ring."""
+def check_lists(cells, boxes, ids, outside):
+    """How many entries all lists have, or -1 - row for a row that misses one of its lists, or left it and is there."""
     for row in range(ids.shape[0]):
         if ids[row] >= 0:
+            outside[0] += beyond_rim(cells, box_at(boxes, row))
             r = cells_of(cells, box_at(boxes, row))
             if count_cells(r) > MOST_CELLS:
                 if not listed(cells, cells.heads.shape[0] - 1, row):

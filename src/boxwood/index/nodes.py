@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import generic, inline, kernel
+from .._simd import prefetch
 from .questions import box_at, key, limit
 from .store import FREE
 from .walk import show
@@ -23,6 +24,9 @@ SPARE, SPARE_COUNT, USED, DEEPEST, STALE, FANOUT, MOST, MOST_LEVELS = range(8)
 """Places in `numbers`: blocks of children to use again, how many nodes they have, nodes ever used, the deepest level
 ever, changes that may have left boxes too large, children of a node, objects of a leaf, levels."""
 NUMBERS = 8
+
+AHEAD = 8
+"""How many moves ahead the box of a row is asked for; rows come in any order."""
 
 
 @generic
@@ -273,7 +277,11 @@ def relocate_rows(tree, boxes, rows, moved, begin, changed):
 
     Gives the first that there may be no room for, and adds to `changed` how many have another leaf.
     """
+    last = rows.shape[0] - 1
     for i in range(begin, rows.shape[0]):
+        soon = rows[min(i + AHEAD, last)]
+        prefetch(boxes, soon * 6)
+        prefetch(tree.places, soon * 3)
         row, box = rows[i], box_at(moved, i)
         leaf = np.int64(tree.places[row, LEAF])
         stays = belongs(tree, leaf, center_of(box))

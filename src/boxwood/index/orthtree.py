@@ -38,6 +38,8 @@ from .tree_structure import TreeStructure
 from .walk import walk
 
 LARGEST_HALF = 1e305
+RIM = 1 / 16
+"""Around the first objects, so that the root need not grow when they move a little."""
 
 
 class Orthants(NamedTuple):
@@ -135,7 +137,7 @@ class Orthtree(TreeStructure):
         boxes = self._store.boxes[rows]
         centers = boxes[:, :3] * 0.5 + boxes[:, 3:] * 0.5
         low, high = (centers.min(axis=0), centers.max(axis=0)) if len(rows) else (np.zeros(3), np.zeros(3))
-        half = (high / 2 - low / 2).max() or np.abs(centers).max(initial=0) / 2**20 or 1.0
+        half = (high / 2 - low / 2).max() * (1 + RIM) or np.abs(centers).max(initial=0) / 2**20 or 1.0
         self._tree.middles[0] = [*(low / 2 + high / 2), min(half, LARGEST_HALF)]
         self._put_all(rows)
 

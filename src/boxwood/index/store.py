@@ -6,7 +6,7 @@ space-filling curve (Morton 1966), so that objects near each other are near each
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +18,21 @@ FREE = -1
 
 
 @kernel
-def first_bad_id(rows, ids, seen, once):
-    """The first place of an id that is not there, or, if each may come once, comes again; -1 when all are good."""
-    bad = -1
-    last = ids.shape[0]
-    for i in range(last):
+def look_up(rows, ids, found):
+    """The rows of ids, into `found`; gives the first place of an id that is not there, -1 when all are."""
+    for i in range(ids.shape[0]):
         number = ids[i]
-        if number < 0 or number >= rows.shape[0] or rows[number] < 0 or (once and seen[rows[number]]):
-            bad, last = i, i
-            break
-        seen[rows[number]] = True
-    for i in range(last):
-        seen[rows[ids[i]]] = False
-    return bad
+        if number < 0 or number >= rows.shape[0] or rows[number] < 0:
+            return i
+        found[i] = rows[number]
+    return -1
+
+
+@kernel
+def write_rows(boxes, rows, moved):
+    for i in range(rows.shape[0]):
+        for axis in range(6):
+            boxes[rows[i], axis] = moved[i, axis]
 
 
 @kernel
@@ -61,7 +63,6 @@ class Store:
         self.ids = order.astype(np.int64)  # of each row, FREE when it is not in use
         self.rows = np.empty(count, np.int64)  # of each id ever given, FREE after its removal
         self.rows[order] = np.arange(count)
-        self.seen = np.zeros(count, np.bool_)  # all False, for `first_bad_id`
         self.used = count  # rows that were ever in use
         self.given = count  # ids
         self.spare: list[int] = []  # rows to use again
@@ -79,7 +80,7 @@ class Store:
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in (self.boxes, self.ids, self.rows, self.seen))
+        return sum(array.nbytes for array in (self.boxes, self.ids, self.rows))
 
     def add(self, boxes: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows and ids for new objects."""
@@ -91,10 +92,14 @@ class Store:
         self.used += count - again
         ids = np.arange(self.given, self.given + count)
         self.given += count
-        self.boxes, self.ids, self.seen = (grown(a, self.used) for a in (self.boxes, self.ids, self.seen))
+        self.boxes, self.ids = grown(self.boxes, self.used), grown(self.ids, self.used)
         self.rows = grown(self.rows, self.given)
-        self.boxes[rows], self.ids[rows], self.rows[ids], self.seen[rows] = boxes, ids, rows, False
+        self.boxes[rows], self.ids[rows], self.rows[ids] = boxes, ids, rows
         return rows, ids
+
+    def write(self, rows: NDArray[np.int64], boxes: NDArray[np.float64]) -> None:
+        """Other boxes into rows; of a row that comes twice, the last counts."""
+        write_rows(self.boxes, rows, boxes)
 
     def remove(self, rows: NDArray[np.int64]) -> None:
         self.rows[self.ids[rows]] = FREE
@@ -103,18 +108,17 @@ class Store:
 
     def rows_of(self, ids: NDArray[np.int64], *, once: bool) -> NDArray[np.int64]:
         """The rows of these ids; KeyError naming the first that is not there, or is there a second time."""
-        bad = first_bad_id(self.rows[: self.given], ids, self.seen, once)
+        rows = np.empty(len(ids), np.int64)
+        bad = int(look_up(self.rows[: self.given], ids, rows))
         if bad >= 0:
-            raise_bad_id(int(ids[bad]), self.given, self.rows)
-        return self.rows[ids]
-
-
-def raise_bad_id(number: int, given: int, rows: NDArray[np.int64]) -> NoReturn:
-    if not 0 <= number < given:
-        raise KeyError(f"id {number} was never given; ids so far are below {given}")
-    if rows[number] < 0:
-        raise KeyError(f"id {number} was removed")
-    raise KeyError(f"id {number} is given twice")
+            number, removed = int(ids[bad]), 0 <= ids[bad] < self.given
+            raise KeyError(f"id {number} was removed" if removed else f"id {number} was never given to an object")
+        if once:
+            first = np.unique(ids, return_index=True)[1]
+            if len(first) < len(ids):
+                again = np.setdiff1d(np.arange(len(ids)), first, assume_unique=True)[0]
+                raise KeyError(f"id {ids[again]} is given twice")
+        return rows
 
 
 def grown(array: NDArray[Any], count: int) -> NDArray[Any]:

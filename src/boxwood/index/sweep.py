@@ -209,7 +209,7 @@ class SweepAndPrune(Structure):
         self._sort(np.concatenate([self._sorted.rows, rows]))
 
     def _relocate(self, rows: Ids, boxes: NDArray[np.float64]) -> int:
-        self._store.boxes[rows] = boxes
+        self._store.write(rows, boxes)
         before = self._sorted.rows
         order = before.copy()
         starts = self._store.boxes[order, self._axis]
