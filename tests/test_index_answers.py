@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 
 import boxwood as bw
 from boxes_to_ask import KINDS, NAMES, all_by_numpy, ask_all, assert_same, questions, world
+from boxwood import index
 from boxwood.index import BruteForce
 from worlds import DTYPES, some
 
@@ -125,6 +129,24 @@ def test_copies_are_independent(structure, dimension):
         other.validate()
         built.validate()
         assert_same(ask_all(built, asked), wanted)
+
+
+@pytest.mark.parametrize("name", index.__all__)
+def test_examples_of_docstrings(name):
+    thing = getattr(index, name)
+    assert thing.__doc__
+    runner = doctest.DocTestRunner()
+    for example in doctest.DocTestFinder(recurse=False).find(thing, name):
+        runner.run(example)
+    assert runner.failures == 0
+    if issubclass(thing, index.Structure) and thing is not index.Structure:
+        assert runner.tries > 0
+
+
+def test_index_is_imported_when_it_is_used():
+    code = "import sys, boxwood; assert 'boxwood.index' not in sys.modules; print(boxwood.index.KDTree.__name__)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "KDTree"
 
 
 def test_threads_do_not_change_answers():

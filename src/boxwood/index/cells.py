@@ -155,7 +155,10 @@ def listed(cells, bucket, row):
 
 @inline
 def link(cells, box, row, r):
-    """Put a row into the lists of its cells r, once into each: two cells of a hash may have the same."""
+    """Put a row into the lists of its cells r, once into each: two cells of a hash may have the same.
+
+    Nothing else is put into a list in between, so a list that has the row already has it first.
+    """
     cells.numbers[OUTSIDE] += beyond_rim(cells, box)
     if count_cells(r) > MOST_CELLS:
         push(cells, cells.heads.shape[0] - 1, row)
@@ -165,12 +168,12 @@ def link(cells, box, row, r):
         cells.numbers[FIRST + axis] = min(cells.numbers[FIRST + axis], r[axis])
         cells.numbers[LAST + axis] = max(cells.numbers[LAST + axis], r[3 + axis])
         cells.numbers[REACH + axis] = max(cells.numbers[REACH + axis], r[3 + axis] - r[axis])
-    alone = count_cells(r) == 1.0 or cells.numbers[MASK] == FREE
     for z in range(r[2], r[5] + 1):
         for y in range(r[1], r[4] + 1):
             for x in range(r[0], r[3] + 1):
                 bucket = list_of(cells, x, y, z)
-                if alone or not listed(cells, bucket, row):
+                head = cells.heads[bucket]
+                if head == FREE or cells.entries[head, 0] != row:
                     push(cells, bucket, row)
 
 

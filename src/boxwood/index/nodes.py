@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import generic, inline, kernel
+from .._jit import apart, generic, inline, kernel
 from .._simd import prefetch
 from .questions import box_at, key, limit
 from .store import FREE
@@ -170,7 +170,7 @@ def pull(tree, row):
         places[after, BEFORE] = before
 
 
-@inline
+@apart
 def split_leaf(tree, boxes, leaf):
     """Give the objects of a leaf to new children; the child that has the most, or FREE if it cannot be split."""
     links = tree.links
@@ -226,7 +226,7 @@ def take(tree, row):
         node = links[node, PARENT]
 
 
-@inline
+@apart
 def join(tree, node, first):
     """Make a node a leaf. Its children are leaves, since one with children would have been joined before it."""
     links = tree.links

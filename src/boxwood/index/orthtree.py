@@ -170,7 +170,7 @@ class Quadtree(Orthtree):
     >>> tree = Quadtree.from_points([[0, 0], [1, 1], [1, 1], [9, 9]], max_objects=1, max_depth=4)
     >>> tree.query_sphere([1, 1], 0.5).tolist()
     [1, 2]
-    >>> tree.insert([1000, -1000], [1000, -1000])
+    >>> int(tree.insert([1000, -1000], [1000, -1000]))
     4
     >>> tree.nearest([900, -900]).ids.tolist()
     [4]
