@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .._jit import generic, inline, kernel
 from .._threads import run_chunks
 from . import arguments
-from .questions import LARGEST, Box, Frustum, Near, Ray, Sphere, box_at
+from .questions import LARGEST, Box, Frustum, Near, Ray, Sphere, box_at, square_beyond
 from .walk import walk
 
 ROOM = 8
@@ -85,8 +85,9 @@ def _(batch, row):
 
 @question_at.implemented_for(Spheres)
 def _(batch, row):
-    centers = batch.centers
-    return Sphere((centers[row, 0], centers[row, 1], centers[row, 2]), batch.radii[row], batch.single)
+    centers, radius = batch.centers, batch.radii[row]
+    center = centers[row, 0], centers[row, 1], centers[row, 2]
+    return Sphere(center, radius, square_beyond(radius), batch.single)
 
 
 @question_at.implemented_for(Frustums)

@@ -37,6 +37,7 @@ class Sphere(NamedTuple):
 
     center: tuple
     radius: float
+    beyond: float  # a square of a distance that is surely more
     single: bool  # float32 is what the user sees
 
 
@@ -97,14 +98,18 @@ def far_or_tiny(x, y, z, scale):
 
 
 @inline
-def distance(box, point):
-    """From a point to a box, 0 inside."""
+def gaps(box, point):
+    """From a point to a box on each axis, and the square of the distance."""
     x = gap(box[0], box[3], point[0])
     y = gap(box[1], box[4], point[1])
     z = gap(box[2], box[5], point[2])
-    square = x * x + y * y + z * z
+    return x, y, z, x * x + y * y + z * z
+
+
+@inline
+def length(x, y, z, square):
     if square < TINY:
-        return far_or_tiny(x, y, z, SCALE) if square > 0.0 or x + y + z > 0.0 else 0.0
+        return far_or_tiny(x, y, z, SCALE) if x + y + z > 0.0 else 0.0
     if square == np.inf:
         return far_or_tiny(x, y, z, 1.0 / SCALE)
     return math.sqrt(square)
@@ -186,9 +191,18 @@ def _(question, batch, bounds):
 # Spheres
 
 
+@inline
+def square_beyond(radius):
+    r = radius * (1.0 + SLACK)
+    return max(r * r, TINY)
+
+
 @key.implemented_for(Sphere)
 def _(question, batch, box):
-    return shown(distance(box, question.center), question.single)
+    x, y, z, square = gaps(box, question.center)
+    if square > question.beyond:  # most are, and need no root
+        return np.inf
+    return shown(length(x, y, z, square), question.single)
 
 
 @limit.implemented_for(Sphere)
@@ -306,7 +320,8 @@ def stretch(ray, axis, near, far, lower, upper):
 
 @key.implemented_for(Near)
 def _(question, batch, box):
-    return shown(distance(box, question.point), question.single)
+    x, y, z, square = gaps(box, question.point)
+    return shown(length(x, y, z, square), question.single)
 
 
 @limit.implemented_for(Near)
