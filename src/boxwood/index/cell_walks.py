@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .._jit import generic, inline
 from .cells import FIRST, HIGH, LAST, LOW, MASK, REACH, Cells, cell_of, cells_of, count_cells, list_of
-from .questions import Box, Frustum, Near, Ray, Sphere, box_at, extent, inside, key, limit, stretch, take
+from .questions import Box, Frustum, Near, Ray, Sphere, box_at, extent, inside, key, limit, offer, stretch
 from .store import FREE
 from .walk import show, walk
 
@@ -85,8 +85,8 @@ def show_cell(cells, x, y, z, r, boxes, ids, question, batch):
         row = cells.entries[entry, 0]
         box = box_at(boxes, row)
         at = key(question, batch, box)
-        if at <= limit(question, batch) and (once or is_first(cells, box, x, y, z, r)):
-            take(question, batch, ids[row], at)
+        if once or (at <= limit(question, batch) and is_first(cells, box, x, y, z, r)):
+            offer(question, batch, ids[row], at)
         entry = cells.entries[entry, 1]
 
 

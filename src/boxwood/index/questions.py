@@ -1,6 +1,6 @@
 """What each question asks of a box: the arithmetic of the whole family of structures, written once.
 
-A question gives every box a `key`, and meets those whose key is not above its `limit`; `take` says what then happens.
+A question gives every box a `key`, and meets those whose key is not above its `limit`; `offer` takes them.
 Every step is monotone, rounding included: the key of a box is never above that of a box inside it. So structures may
 ask it of boxes around many objects, and all give the answers of brute force, bit for bit.
 
@@ -80,8 +80,10 @@ def shown(value, single):
 
 @inline
 def overlap(a, b):
-    """Closed boxes: touching counts."""
-    return a[0] <= b[3] and a[1] <= b[4] and a[2] <= b[5] and b[0] <= a[3] and b[1] <= a[4] and b[2] <= a[5]
+    """Closed boxes: touching counts. Without branches, which would be guessed wrong half of the time."""
+    return (
+        (a[0] <= b[3]) & (a[1] <= b[4]) & (a[2] <= b[5]) & (b[0] <= a[3]) & (b[1] <= a[4]) & (b[2] <= a[5])
+    )  # fmt: skip
 
 
 @inline
@@ -147,8 +149,8 @@ def limit(question, batch):
 
 
 @generic
-def take(question, batch, number, at):
-    """The question meets the object with this id, at this key."""
+def offer(question, batch, number, at):
+    """The object with this id has this key: take it, if that counts."""
 
 
 @generic
@@ -157,11 +159,12 @@ def extent(question, batch, bounds):
 
 
 @inline
-def note(batch, number):
+def note(batch, number, meets):
+    """Without a branch on whether it meets: the place is written to, and then kept or not."""
     place = batch.used[0]
-    batch.used[0] = place + 1
     if place < batch.found.shape[0]:
         batch.found[place] = number
+    batch.used[0] = place + np.int64(meets)
 
 
 # Boxes
@@ -177,10 +180,9 @@ def _(question, batch):
     return 0.0
 
 
-@take.implemented_for(Box)
+@offer.implemented_for(Box)
 def _(question, batch, number, at):
-    if number > question.after:
-        note(batch, number)
+    note(batch, number, (at <= 0.0) & (number > question.after))
 
 
 @extent.implemented_for(Box)
@@ -210,9 +212,9 @@ def _(question, batch):
     return question.radius
 
 
-@take.implemented_for(Sphere)
+@offer.implemented_for(Sphere)
 def _(question, batch, number, at):
-    note(batch, number)
+    note(batch, number, at <= question.radius)
 
 
 @extent.implemented_for(Sphere)
@@ -250,9 +252,9 @@ def _(question, batch):
     return 0.0
 
 
-@take.implemented_for(Frustum)
+@offer.implemented_for(Frustum)
 def _(question, batch, number, at):
-    note(batch, number)
+    note(batch, number, at <= 0.0)
 
 
 @extent.implemented_for(Frustum)
@@ -278,10 +280,11 @@ def _(question, batch):
     return batch.t_hit[question.row]
 
 
-@take.implemented_for(Ray)
+@offer.implemented_for(Ray)
 def _(question, batch, number, at):
     row = question.row
-    if at < batch.t_hit[row] or number < batch.hit[row] or batch.hit[row] < 0:
+    first = at < batch.t_hit[row] or number < batch.hit[row] or batch.hit[row] < 0
+    if first and at <= batch.t_hit[row]:
         batch.t_hit[row], batch.hit[row] = at, number
 
 
@@ -329,10 +332,12 @@ def _(question, batch):
     return batch.distances[question.row, batch.distances.shape[1] - 1]
 
 
-@take.implemented_for(Near)
+@offer.implemented_for(Near)
 def _(question, batch, number, at):
     """Into its place in the row, if it is not there yet (structures may show an object several times)."""
     distances, ids, row = batch.distances, batch.nearest, question.row
+    if at > limit(question, batch):
+        return
     place = distances.shape[1]
     while place > 0:
         before, other = distances[row, place - 1], ids[row, place - 1]

@@ -6,7 +6,7 @@ Each structure registers its way of doing that, by the type of its arrays.
 from __future__ import annotations
 
 from .._jit import generic, inline
-from .questions import box_at, key, limit, take
+from .questions import box_at, key, offer
 
 
 @generic
@@ -17,6 +17,4 @@ def walk(structure, boxes, ids, question, batch, stack, keys):
 @inline
 def show(boxes, ids, row, question, batch):
     """One object, which may be shown before or not."""
-    at = key(question, batch, box_at(boxes, row))
-    if at <= limit(question, batch):
-        take(question, batch, ids[row], at)
+    offer(question, batch, ids[row], key(question, batch, box_at(boxes, row)))
