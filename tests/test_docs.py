@@ -170,7 +170,7 @@ def test_tests_that_the_table_names_are_there():
 
 def test_public_names_are_documented():
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-    members = [name for name in vars(bw.Mesh) if not name.startswith("_")]
+    members = [name for kind in (bw.Mesh, bw.BoxTree) for name in dir(kind) if not name.startswith("_")]
     wanted = [*(name for name in bw.__all__ if not name.startswith("_")), *members]
     assert [name for name in wanted if not re.search(rf"\b{name}\b", text)] == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 
+from .boxes import BoxTree
 from .loading import Part, as_mesh, load, load_scene
 from .mesh import Mesh
 from .rendering import Camera, Picture, render
@@ -13,6 +14,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AllHits",
+    "BoxTree",
     "Camera",
     "Counters",
     "Hits",

@@ -61,15 +61,17 @@ class Rays(NamedTuple):
         return not self.shape
 
 
-def rays(origins: object, directions: object, t_min: object, t_max: object, mesh_dtype: np.dtype[Any]) -> Rays:
+def rays(
+    origins: object, directions: object, t_min: object, t_max: object, mesh_dtype: np.dtype[Any], dimension: int = 3
+) -> Rays:
     """Rays against a mesh of `mesh_dtype`, in the wider dtype of the mesh and the arrays; lists are float64.
 
     A single number as t range does not widen: it is rounded to the nearest of the computing dtype, so that a t_hit
     of earlier float32 rays is itself again, and 0.1 is the 0.1 of float32. Rows are not looked at here, since a kernel
     does that faster and leaves the naming to `raise_bad_ray`; single numbers are.
     """
-    start = _vectors("origins", _numbers("origins", origins))
-    along = _vectors("directions", _numbers("directions", directions))
+    start = _vectors("origins", _numbers("origins", origins), dimension)
+    along = _vectors("directions", _numbers("directions", directions), dimension)
     low, high = _range("t_min", t_min), _range("t_max", t_max)
     given = (start.shape[:-1], along.shape[:-1], np.shape(low), np.shape(high))
     shape = _common_shape(given)
@@ -78,8 +80,8 @@ def rays(origins: object, directions: object, t_min: object, t_max: object, mesh
         if not isinstance(array, float) and array.dtype.char != "f":
             dtype = FLOAT64
     return Rays(
-        _ready(start, dtype, (*shape, 3), (-1, 3)),
-        _ready(along, dtype, (*shape, 3), (-1, 3)),
+        _ready(start, dtype, (*shape, dimension), (-1, dimension)),
+        _ready(along, dtype, (*shape, dimension), (-1, dimension)),
         _ready_range(low, dtype, shape),
         _ready_range(high, dtype, shape),
         shape,
@@ -140,12 +142,12 @@ def _numbers(name: str, value: object, kinds: str = "iuf", wanted: str = "real n
     return array
 
 
-def _vectors(name: str, array: Array) -> Array:
-    """An array of shape (..., 3), which an empty list is too."""
+def _vectors(name: str, array: Array, dimension: int = 3) -> Array:
+    """An array of shape (..., dimension), which an empty list is too."""
     if array.shape == (0,):
-        return array.reshape(0, 3)
-    if array.shape[-1:] != (3,):
-        raise ValueError(f"{name} must have shape (3,) or (..., 3), not {array.shape}")
+        return array.reshape(0, dimension)
+    if array.shape[-1:] != (dimension,):
+        raise ValueError(f"{name} must have shape ({dimension},) or (..., {dimension}), not {array.shape}")
     return array
 
 

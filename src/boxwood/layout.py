@@ -30,6 +30,18 @@ Block, four triangles as structure of arrays in the mesh's dtype, 36 numbers:
 
 Vertices are scaled by the tree's power of two but not centred: scaling is exact. Their ids (int32) lie in an
 array of their own, four a block. A short block is padded with NaN vertices and id -1, which nothing hits.
+
+Block, four boxes of a set in the set's dtype, 24 numbers; of points, which are boxes without extent, the first 12; in
+the plane without the rows of z, so 16 and 8:
+
+    0..3   lower x of the four               4..7  lower y      8..11  lower z
+    12..15 upper x                           16..19 upper y     20..23 upper z
+
+They are neither scaled nor centred, so that what decides is what was given. Ids and padding are those of triangles.
+
+In records and nodes a set in the plane is one in space, where every box is a pillar from -PILLAR to PILLAR on the z
+axis. Beside that height the rest of a box's surface rounds away, so what `geometry.box.cost_of`
+tells of it is its perimeter, times a power of two.
 """
 
 from __future__ import annotations
@@ -41,6 +53,8 @@ BLOCK_SIZE = 4
 BLOCK_FLOATS = 36
 BLOCKS_OF_LEAF = 16
 LARGEST_LEAF = 15 * BLOCK_SIZE
+
+PILLAR = 2.0**59
 
 # The frame: one float64 array that kernels read.
 FRAME_CENTER = 0

@@ -24,19 +24,20 @@ EXPONENTS = {np.dtype(np.float32): (-127, 120), np.dtype(np.float64): (-1023, 10
 
 
 def bounds_of(vertices, threads=None):
-    """The least and the greatest coordinates, float64 (3,); zeros for no vertices."""
+    """The least and the greatest coordinates of points (n, d), float64 (d,); zeros for none."""
+    few = vertices.shape[1]
     if len(vertices) == 0:
-        return np.zeros(3), np.zeros(3)
+        return np.zeros(few), np.zeros(few)
     wide = 64  # rows taken as one, because NumPy is slow along rows of three
 
     def work(begin, end):
         even = begin + (end - begin) // wide * wide
-        rows = vertices[begin:even].reshape(-1, 3 * wide)
+        rows = vertices[begin:even].reshape(-1, few * wide)
         parts = [vertices[even:end]]
         if even > begin:
-            parts += [rows.min(axis=0).reshape(wide, 3), rows.max(axis=0).reshape(wide, 3)]
-        few = np.concatenate(parts)
-        return few.min(axis=0), few.max(axis=0)
+            parts += [rows.min(axis=0).reshape(wide, few), rows.max(axis=0).reshape(wide, few)]
+        left = np.concatenate(parts)
+        return left.min(axis=0), left.max(axis=0)
 
     lower, upper = zip(*run_chunks(work, len(vertices), chunk=4 * CHUNK, threads=threads), strict=True)
     return np.min(lower, axis=0).astype(np.float64), np.max(upper, axis=0).astype(np.float64)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import rays
+from ..boxes import BoxTree
 from ..build.choose import BUILDERS
 from ..mesh import Mesh
 from ..query.brute_force import closest_hit_brute_force
@@ -79,6 +80,24 @@ def pictures(dtype: str, modes: Sequence[str], *, ambient: bool = False) -> list
     return [(f"picture {mode}, {dtype}", partial(draw, mode)) for mode in modes]
 
 
+def boxes(dtype: str) -> list[Task]:
+    """Tasks for sets of boxes and points; batches are long enough to be sorted."""
+    tree, points = BoxTree(VERTICES.astype(dtype), VERTICES.astype(dtype) + 1), VERTICES.astype(dtype).repeat(200, 0)
+    rays = points, points + 1
+    tasks: dict[str, Callable[[], object]] = {
+        "build": lambda: (tree.build(), BoxTree.from_points(points).build()),
+        "query_box": partial(tree.query_box, points, points),
+        "query_sphere": partial(tree.query_sphere, points, 1),
+        "query_frustum": partial(tree.query_frustum, [[1, 0, 0, 0]]),
+        "nearest": partial(tree.nearest, points),
+        "sweep_box": partial(tree.sweep_box, points, *rays),
+        "pairs": lambda: (tree.pairs(), tree.pairs(tree)),
+    }
+    asked = ("raycast", "occluded", "raycast_all", "count_hits")
+    tasks |= {name: partial(getattr(tree, name), *rays) for name in asked}
+    return [(f"boxes {name}, {dtype}", task) for name, task in tasks.items()]
+
+
 def everything() -> list[Task]:
     """Tasks for all kernels there are."""
     asked = ("raycast", "occluded", "raycast_all", "count_hits")
@@ -87,6 +106,7 @@ def everything() -> list[Task]:
         tasks += [*builders(dtype, BUILDERS), *questions(dtype, dtype, asked)]
         tasks += [*counting(dtype, *asked), *checking(dtype)]
         tasks += pictures(dtype, tuple(MODES), ambient=True)
+        tasks += boxes(dtype)
     return [*tasks, *questions("float32", "float64", asked)]
 
 

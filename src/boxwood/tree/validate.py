@@ -8,15 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..layout import (
-    BLOCK_FLOATS,
     BLOCK_SIZE,
     BLOCKS_OF_LEAF,
     CHILDREN,
-    FRAME_CENTER,
     FRAME_DEPTH,
     FRAME_SCALE,
     FRAME_SIZE,
     NODE_FLOATS,
+    PILLAR,
 )
 from .binary_tree import MAX_DEPTH
 
@@ -25,7 +24,7 @@ FARTHEST = 2.001
 
 
 def validate(tree):
-    """Check a `TriangleTree`: sizes, frame, children, order, depth, blocks and boxes."""
+    """Check a `WideTree`: sizes, frame, children, order, depth, blocks and boxes."""
     lower, upper, codes, there = validate_links(tree)
     check_blocks(tree, codes[there & (codes < 0)])
     check_boxes(tree, lower, upper, codes, there)
@@ -36,7 +35,7 @@ def validate_links(tree) -> tuple[np.ndarray, ...]:
     check_arrays(tree)
     lower, upper, codes = children_of(tree)
     there = lower[:, 0] <= upper[:, 0]
-    check_children(lower, upper, codes, there)
+    check_children(tree, lower, upper, codes, there)
     levels = check_structure(tree, codes, there)
     require(len(levels) <= tree.depth, f"the tree has {len(levels)} levels, and records {tree.depth}")
     return lower, upper, codes, there
@@ -56,11 +55,6 @@ def children_of(tree):
     return nodes[:, :24].reshape(-1, 3, 8), nodes[:, 24:48].reshape(-1, 3, 8), codes[:, CHILDREN : CHILDREN + 8]
 
 
-def corners_of(tree):
-    """The vertices of all places in blocks, (number of ids, 3, 3)."""
-    return tree.blocks.reshape(-1, 3, 3, BLOCK_SIZE).transpose(0, 3, 1, 2).reshape(-1, 3, 3)
-
-
 def half_areas(lower, upper):
     """Of boxes (n, 3, k): (n, k), with the roundings of `box.cost_of`; 0 for those that are empty."""
     there = np.all(lower <= upper, axis=1, keepdims=True)
@@ -73,9 +67,10 @@ def check_arrays(tree):
     require(nodes.dtype == np.float32 and nodes.ndim == 1, "nodes are not a flat float32 array")
     require(nodes.size > 0 and nodes.size % NODE_FLOATS == 0, f"nodes have {nodes.size} numbers")
     require(blocks.dtype in (np.float32, np.float64) and blocks.ndim == 1, "blocks are not a flat array of floats")
-    require(blocks.size % BLOCK_FLOATS == 0, f"blocks have {blocks.size} numbers")
+    size = tree.block_floats
+    require(blocks.size % size == 0, f"blocks have {blocks.size} numbers")
     require(ids.dtype == np.int32 and ids.ndim == 1, "ids are not a flat int32 array")
-    require(ids.size * BLOCK_FLOATS == blocks.size * BLOCK_SIZE, f"{ids.size} ids do not fit {blocks.size} numbers")
+    require(ids.size * size == blocks.size * BLOCK_SIZE, f"{ids.size} ids do not fit {blocks.size} numbers")
     require(frame.dtype == np.float64 and frame.shape == (FRAME_SIZE,), f"the frame is not {FRAME_SIZE} float64")
     require(np.isfinite(frame), f"the frame is not finite: {frame}")
     scale, depth = frame[FRAME_SCALE], frame[FRAME_DEPTH]
@@ -83,10 +78,11 @@ def check_arrays(tree):
     require(depth in range(1, MAX_DEPTH + 1), f"the frame's depth {depth} is not one of 1 to {MAX_DEPTH} levels")
 
 
-def check_children(lower, upper, codes, there):
+def check_children(tree, lower, upper, codes, there):
     """Children have boxes and valid codes, and stand in rising order of area; missing ones come last."""
     numbers = ~codes % BLOCKS_OF_LEAF
-    boxes = np.all((lower <= upper) & (-lower <= FARTHEST) & (upper <= FARTHEST), axis=1)
+    farthest = np.array([FARTHEST] * tree.dimension + [PILLAR] * (3 - tree.dimension))[:, None]
+    boxes = np.all((lower <= upper) & (-lower <= farthest) & (upper <= farthest), axis=1)
     empty = np.all((lower == np.inf) & (upper == -np.inf), axis=1) & (codes == 0)
     require(np.all(np.where(there, boxes, empty), axis=1), "a child of node {} has no valid box")
     require(np.all(~there | (codes >= 0) | (numbers > 0), axis=1), "a child of node {} is a leaf without blocks")
@@ -136,20 +132,20 @@ def check_blocks(tree, leaves):
     """Blocks are full but for the last of a leaf, padded with NaN and -1, and no id occurs twice."""
     ids = tree.ids.reshape(-1, BLOCK_SIZE)
     held = ids >= 0
-    corners = corners_of(tree).reshape(-1, BLOCK_SIZE, 9)
-    finite = np.all(np.where(held[..., None], np.isfinite(corners), np.isnan(corners)), axis=(1, 2))
+    numbers = tree.blocks.reshape(len(ids), tree.block_floats // BLOCK_SIZE, BLOCK_SIZE)
+    finite = np.all(np.where(held[:, None], np.isfinite(numbers), np.isnan(numbers)), axis=(1, 2))
     require(np.all(ids >= -1, axis=1) & held[:, 0], "block {} begins with padding or has an id below -1")
-    require(~np.any(held[:, 1:] & ~held[:, :-1], axis=1), "block {} has a triangle after padding")
-    require(finite, "block {} has a triangle that is not finite, or padding that is not NaN")
+    require(~np.any(held[:, 1:] & ~held[:, :-1], axis=1), "block {} has a " + tree.primitive + " after padding")
+    require(finite, "block {} has a " + tree.primitive + " that is not finite, or padding that is not NaN")
     last = np.zeros(len(ids), bool)
     last[~leaves // BLOCKS_OF_LEAF + ~leaves % BLOCKS_OF_LEAF - 1] = True
     require(last | held[:, -1], "block {} is padded, but is not the last of its leaf")
     names, times = np.unique(ids[held], return_counts=True)
-    require(times == 1, "triangle {} occurs twice", names)
+    require(times == 1, tree.primitive + " {} occurs twice", names)
 
 
 def check_boxes(tree, lower, upper, codes, there):
-    """Each child's box holds the boxes of its own children, or the triangles of its blocks."""
+    """Each child's box holds the boxes of its own children, or the primitives of its blocks."""
     at, slot = np.nonzero(there & (codes >= 0))
     below = codes[at, slot]
     inside = (lower[at, :, slot] <= lower[below].min(axis=2)) & (upper[at, :, slot] >= upper[below].max(axis=2))
@@ -159,7 +155,7 @@ def check_boxes(tree, lower, upper, codes, there):
     code = ~codes[at, slot]
     leaf = np.repeat(np.arange(len(code)), code % BLOCKS_OF_LEAF)
     block = np.arange(len(leaf)) - np.searchsorted(leaf, leaf) + (code // BLOCKS_OF_LEAF)[leaf]
-    corners = corners_of(tree).reshape(-1, BLOCK_SIZE * 3, 3)[block] - tree.frame[FRAME_CENTER : FRAME_CENTER + 3]
-    low, high = np.fmin.reduce(corners, axis=1), np.fmax.reduce(corners, axis=1)
+    low, high = (corners.reshape(-1, BLOCK_SIZE, 3)[block] for corners in tree.primitive_bounds())
+    low, high = np.fmin.reduce(low, axis=1), np.fmax.reduce(high, axis=1)
     inside = (lower[at, :, slot][leaf] <= low) & (upper[at, :, slot][leaf] >= high)
-    require(inside.all(axis=1), "a leaf of node {} does not hold its triangles", at[leaf])
+    require(inside.all(axis=1), "a leaf of node {} does not hold its " + tree.primitives, at[leaf])

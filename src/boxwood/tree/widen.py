@@ -11,21 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._jit import inline, kernel
-from .._simd import prefetch
 from .._threads import run_chunks
 from ..geometry.box import index
-from ..layout import (
-    BLOCK_FLOATS,
-    BLOCK_SIZE,
-    BLOCKS_OF_LEAF,
-    CHILDREN,
-    FRAME_DEPTH,
-    FRAME_SCALE,
-    NODE_FLOATS,
-    RECORD_FLOATS,
-)
+from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, CHILDREN, FRAME_DEPTH, NODE_FLOATS, RECORD_FLOATS
 from .binary_tree import MAX_DEPTH
 from .collapse import ROW, plan_range
+from .leaves import ask_for, write_primitives
 
 f4 = np.float32
 
@@ -34,11 +25,11 @@ GRAIN = 16384
 
 
 @kernel
-def write_range(plan, count, node, block, binary, links, order, vertices, faces, scale, nodes, codes, blocks, ids):
+def write_range(plan, count, node, block, binary, links, order, source, nodes, codes, blocks, ids):
     """Write planned nodes and the blocks of their leaves, from index `node` and `block` on."""
     for row in range(0, count * ROW, ROW):
         if row + 2 * ROW < count * ROW:
-            ask_ahead(plan, row + ROW, links, order, vertices, faces)
+            ask_ahead(plan, row + ROW, links, order, source)
         place = (node + row // ROW) * NODE_FLOATS
         for i in range(8):
             child, code = np.intp(plan[index(row + i)]) * RECORD_FLOATS, np.intp(plan[index(row + 8 + i)])
@@ -50,54 +41,38 @@ def write_range(plan, count, node, block, binary, links, order, vertices, faces,
                     nodes[lower], nodes[upper] = f4(np.inf), f4(-np.inf)
             if code < 0:
                 code -= block * BLOCKS_OF_LEAF
-                write_leaf(links, child, order, vertices, faces, scale, blocks, ids, ~code // BLOCKS_OF_LEAF)
+                write_leaf(links, child, order, source, blocks, ids, ~code // BLOCKS_OF_LEAF)
             elif child >= 0:
                 code += node
             codes[index(place + CHILDREN + i)], codes[index(place + CHILDREN + 8 + i)] = code, 0
 
 
 @inline
-def ask_ahead(plan, row, links, order, vertices, faces):
-    """Have the vertices for the leaves of this row brought into the cache, and the faces for those of the next.
+def ask_ahead(plan, row, links, order, source):
+    """Have what the leaves of this row copy brought into the cache, and what tells where that of the next row lies.
 
-    They lie anywhere in memory; this saves a third of the time.
+    Primitives lie anywhere in memory; this saves a third of the time.
     """
     for child in range(row, row + ROW + 8):
         if plan[index(child + 8)] < 0 and child % ROW < 8:
             place = np.intp(plan[index(child)]) * RECORD_FLOATS
             first = np.intp(links[index(place + 3)])
             for i in range(first, first + links[index(place + 7)]):
-                face = 3 * np.intp(order[index(i)])
-                if child < row + 8:
-                    for corner in range(face, face + 3):
-                        prefetch(vertices, 3 * np.intp(faces[index(corner)]))
-                else:
-                    prefetch(faces, face)
+                ask_for(source, np.intp(order[index(i)]), child < row + 8)
 
 
 @inline
-def write_leaf(links, place, order, vertices, faces, scale, blocks, ids, block):
-    """Copy the triangles of a leaf from the mesh, from that block on, and pad its last block."""
-    dtype = blocks.dtype.type
-    factor = dtype(scale)
+def write_leaf(links, place, order, source, blocks, ids, block):
+    """Copy the primitives of a leaf from their source, from that block on, and pad its last block."""
     count = abs(np.intp(links[index(place + 7)]))
     while links[index(place + 7)] < 0:
         place = np.intp(links[index(place + 3)]) * RECORD_FLOATS
     first = np.intp(links[index(place + 3)])
-    into = block * BLOCK_FLOATS
     for i in range(count):
-        face = order[index(first + i)]
-        ids[index(block * BLOCK_SIZE + i)] = face
-        for corner in range(3):
-            vertex = np.intp(faces[index(np.intp(face) * 3 + corner)]) * 3
-            for axis in range(3):
-                blocks[index(into + 12 * corner + 4 * axis)] = vertices[index(vertex + axis)] * factor
-        into += 1 if (i + 1) % BLOCK_SIZE > 0 else BLOCK_FLOATS - BLOCK_SIZE + 1
+        ids[index(block * BLOCK_SIZE + i)] = order[index(first + i)]
     for i in range(count, (count + BLOCK_SIZE - 1) // BLOCK_SIZE * BLOCK_SIZE):
         ids[index(block * BLOCK_SIZE + i)] = -1
-        for number in range(into, into + BLOCK_FLOATS, BLOCK_SIZE):
-            blocks[index(number)] = dtype(np.nan)
-        into += 1
+    write_primitives(source, order, first, count, blocks, block)
 
 
 @dataclass
@@ -117,9 +92,9 @@ class Piece:
     first_block: int = 0
 
 
-def widen(binary, vertices, faces, frame, threads=None):
-    """The arrays of the wide tree: nodes, blocks, ids. The frame's depth is set."""
-    dtype = vertices.dtype
+def widen(binary, source, frame, threads=None):
+    """The arrays of the wide tree: nodes, blocks, ids. The frame's depth is set. `source` is of a kind in `leaves`."""
+    dtype = source.dtype
     if len(binary.order) == 0:
         return empty_node(), np.empty(0, dtype), np.empty(0, np.int32)
     links = binary.nodes.view(np.int32)
@@ -128,14 +103,14 @@ def widen(binary, vertices, faces, frame, threads=None):
     number = pieces[-1].first_node + pieces[-1].nodes
     nodes = aligned(number * NODE_FLOATS, np.float32)
     number = pieces[-1].first_block + pieces[-1].blocks
-    blocks, ids = aligned(number * BLOCK_FLOATS, dtype), np.empty(number * BLOCK_SIZE, np.int32)
-    mesh = binary.order, vertices.reshape(-1), faces.reshape(-1), frame[FRAME_SCALE]
+    blocks, ids = aligned(number * source.block_floats, dtype), np.empty(number * BLOCK_SIZE, np.int32)
+    held = binary.order, source
     output = nodes, nodes.view(np.int32), blocks, ids
 
     def write(begin, end):
         for piece in pieces[begin:end]:
             block = 0 if piece.single else piece.first_block
-            write_range(piece.plan, piece.nodes, piece.first_node, block, binary.nodes, links, *mesh, *output)
+            write_range(piece.plan, piece.nodes, piece.first_node, block, binary.nodes, links, *held, *output)
 
     run_chunks(write, len(pieces), chunk=1, threads=threads)
     return nodes, blocks, ids

@@ -1,0 +1,193 @@
+"""Checks and converts boxes, points and what is asked about them, as `_arrays` does for meshes and rays.
+
+Questions are computed in float64 whatever the dtype given: that is exact, and each kernel is compiled once for it. What
+lies in the plane gets z = 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._arrays import FLOAT32, FLOAT64, Array, Shape, _numbers, _place, _ready, _real_dtype, _text, _vectors
+
+MOST_BOXES = 2**31 - 1  # ids are int32 inside
+
+
+def box_set(lower: object, upper: object, *, copy: bool = True) -> tuple[Array, Array]:
+    """Boxes as kernels read them: lower and upper (n, 2) or (n, 3), both float32 or both float64, read-only.
+
+    `copy=False` borrows arrays that need no conversion. ValueError for other shapes, for what is not finite, and for a
+    box whose lower corner is above its upper one.
+    """
+    low, high = _table("lower", lower), _table("upper", upper)
+    if low.shape != high.shape:
+        raise ValueError(f"lower and upper must have the same shape, not {low.shape} and {high.shape}")
+    dtype = FLOAT32 if _real_dtype(low) == _real_dtype(high) == FLOAT32 else FLOAT64
+    low, high = _held(low, dtype, copy), _held(high, dtype, copy)
+    if not (low <= high).all():
+        row = int(np.argmin((low <= high).all(axis=1)))
+        raise ValueError(f"lower[{row}] is above upper[{row}]: {_text(low[row])} and {_text(high[row])}")
+    return low, high
+
+
+def point_set(points: object, *, copy: bool = True) -> Array:
+    """Points likewise: (n, 2) or (n, 3)."""
+    table = _table("points", points)
+    return _held(table, _real_dtype(table), copy)
+
+
+class Batch(NamedTuple):
+    """What is asked, row by row."""
+
+    arrays: tuple[Array, ...]  # each (n, 3) or (n,) float64
+    shape: Shape  # of the batch, () for a single question
+    dtype: np.dtype[Any]  # the wider of those of the set and of the arrays, for the answers
+
+    @property
+    def single(self) -> bool:
+        return not self.shape
+
+    def __len__(self) -> int:
+        return len(self.arrays[0])
+
+
+def box_batch(lower: object, upper: object, dtype: np.dtype[Any], dimension: int) -> Batch:
+    """Boxes to ask about; ValueError as for `box_set`."""
+    batch, rows = _batch(dtype, dimension, {"lower": lower, "upper": upper}, {})
+    _refuse_turned(batch, rows, dimension)
+    return batch
+
+
+def sphere_batch(center: object, radius: object, dtype: np.dtype[Any], dimension: int) -> Batch:
+    """Spheres to ask about; ValueError for what is not finite and for a negative radius."""
+    batch, rows = _batch(dtype, dimension, {"center": center}, {"radius": radius})
+    _refuse_negative("radius", batch, rows[1])
+    return batch
+
+
+def point_batch(points: object, max_distance: object, dtype: np.dtype[Any], dimension: int) -> Batch:
+    """Points to ask about, each with how far to look, which may be infinite."""
+    batch, rows = _batch(dtype, dimension, {"points": points}, {"max_distance": max_distance}, infinite=True)
+    _refuse_negative("max_distance", batch, rows[1])
+    return batch
+
+
+def moving_batch(lower: object, upper: object, displacement: object, dtype: np.dtype[Any], dimension: int) -> Batch:
+    """Boxes that move; a displacement of zero is one that stands still."""
+    batch, rows = _batch(dtype, dimension, {"lower": lower, "upper": upper, "displacement": displacement}, {})
+    _refuse_turned(batch, rows, dimension)
+    return batch
+
+
+def plane_batch(planes: object, dimension: int) -> Batch:
+    """Sets of planes to ask about, (..., k, dimension + 1): one array (n, k, 4), the normal's z 0 in the plane."""
+    array = _numbers("planes", planes)
+    width = dimension + 1
+    if array.shape == (0,):
+        array = array.reshape(0, width)
+    if array.ndim < 2 or array.shape[-1] != width:
+        raise ValueError(f"planes must have shape (k, {width}) or (..., k, {width}), not {array.shape}")
+    shape, number = array.shape[:-2], array.shape[-2]
+    _refuse_infinite("planes", array)
+    zero = ~array[..., :dimension].any(axis=-1)
+    if zero.any():
+        row = np.argwhere(zero)[0].tolist()
+        raise ValueError(f"planes{row} has a normal of zero: {_text(array[tuple(row)])}")
+    full = np.zeros((*shape, number, 4))
+    full[..., :dimension], full[..., 3] = array[..., :dimension], array[..., dimension]
+    return Batch((_frozen(full.reshape(int(np.prod(shape)), number, 4)),), shape, FLOAT64)
+
+
+def _batch(
+    dtype: np.dtype[Any],
+    dimension: int,
+    vectors: dict[str, object],
+    numbers: dict[str, object],
+    *,
+    infinite: bool = False,
+) -> tuple[Batch, list[Shape]]:
+    """Broadcast to one shape, and the shape that each had before."""
+    given = {name: _vectors(name, _numbers(name, value), dimension) for name, value in vectors.items()}
+    given |= {name: _numbers(name, value) for name, value in numbers.items()}
+    rows = [array.shape[:-1] if name in vectors else array.shape for name, array in given.items()]
+    try:
+        shape = np.broadcast_shapes(*rows)
+    except ValueError:
+        told = ", ".join(f"{name} {array.shape}" for name, array in given.items())
+        raise ValueError(f"shapes do not fit together: {told}") from None
+    arrays = []
+    for name, array in given.items():
+        if not (infinite and name in numbers):
+            _refuse_infinite(name, array, name in vectors)
+        elif np.isnan(array).any():
+            row = np.argwhere(np.isnan(array))[0].tolist()
+            raise ValueError(f"{name}{row or ''} is nan")
+        if name in vectors and array.dtype.char != "f":
+            dtype = FLOAT64
+        if name in numbers:
+            arrays.append(_ready(array, FLOAT64, shape, (-1,)))
+        elif dimension == 3:
+            arrays.append(_ready(array, FLOAT64, (*shape, 3), (-1, 3)))
+        else:
+            full = np.zeros((*shape, 3))
+            full[..., :dimension] = array
+            arrays.append(_frozen(full.reshape(-1, 3)))
+    return Batch(tuple(arrays), shape, dtype), rows
+
+
+def _refuse_turned(batch: Batch, rows: list[Shape], dimension: int) -> None:
+    """Refuse a box whose lower corner is above its upper one, given first in the batch."""
+    low, high = (array[:, :dimension] for array in batch.arrays[:2])
+    bad = ~(low <= high).all(axis=1)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"lower{_where(row, batch, rows[0])} is above upper: {_text(low[row])} and {_text(high[row])}")
+
+
+def _refuse_negative(name: str, batch: Batch, given: Shape) -> None:
+    """Refuse a negative number, given second in the batch."""
+    bad = batch.arrays[1] < 0
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"{name}{_where(row, batch, given)} is negative: {batch.arrays[1][row]:.9g}")
+
+
+def _where(row: int, batch: Batch, given: Shape) -> str:
+    return _place(np.unravel_index(row, batch.shape) if batch.shape else (), given)
+
+
+def _refuse_infinite(name: str, array: Array, vector: bool = True) -> None:
+    finite = np.isfinite(array)
+    if finite.all():
+        return
+    if not vector:
+        row = np.argwhere(~finite)[0].tolist()
+        raise ValueError(f"{name}{row or ''} is not finite: {array[tuple(row)]}")
+    row = np.argwhere(~finite.all(axis=-1))[0].tolist()
+    raise ValueError(f"{name}{row or ''} is not finite: {_text(array[tuple(row)])}")
+
+
+def _table(name: str, value: object) -> Array:
+    """An array of shape (n, 2) or (n, 3), which an empty list is too, and finite."""
+    array = _numbers(name, value)
+    if array.shape == (0,):
+        array = array.reshape(0, 3)
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        raise ValueError(f"{name} must have shape (n, 2) or (n, 3), not {array.shape}")
+    if len(array) > MOST_BOXES:
+        raise ValueError(f"{name} has {len(array)} rows, and a set can have {MOST_BOXES}")
+    _refuse_infinite(name, array)
+    return array
+
+
+def _held(array: Array, dtype: np.dtype[Any], copy: bool) -> Array:
+    if copy:
+        array = _frozen(np.array(array, dtype, order="C"))
+    return _ready(array, dtype, array.shape, array.shape)
+
+
+def _frozen(array: Array) -> Array:
+    array.setflags(write=False)
+    return array

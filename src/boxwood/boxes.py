@@ -1,0 +1,231 @@
+"""What a user holds: a fixed set of boxes or points, in the plane or in space, that answers questions about them.
+
+A set is two arrays and, from the first question on, the tree over them (`build`, `tree`); `box_questions` has what it
+can be asked.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import archive
+from ._regions import box_set, point_set
+from .box_questions import BoxQuestions
+from .build.choose import build_box_tree
+from .build.compare import validate_boxes
+from .tree.box_tree import BoxSetTree
+from .tree.levels import levels_of
+from .tree.statistics import BoxStatistics
+from .tree.validate import validate_links
+
+Progress: TypeAlias = Callable[[int, int], object]
+StrPath: TypeAlias = str | os.PathLike[str]
+
+KIND = "boxes"
+TREE_ARRAYS = ("nodes", "blocks", "ids", "frame")
+
+
+class BoxTree(BoxQuestions):
+    """A fixed set of boxes, in the plane or in space, that can be asked what overlaps, what is near and what is hit.
+
+    Boxes are closed: what touches one overlaps it. Ids are rows of `lower` and `upper`.
+
+    Parameters
+    ----------
+    lower, upper : (n, 2) or (n, 3) array_like
+        The corners of the boxes, lower nowhere above upper. float32 is kept when both are; else float64.
+    copy : bool
+        False borrows arrays that need no conversion; they must not be changed afterwards.
+
+    Raises
+    ------
+    ValueError
+        For wrong shapes, a corner that is not finite, or a lower corner above the upper one; it names the first.
+
+    Examples
+    --------
+    >>> import boxwood as bw
+    >>> tree = bw.BoxTree([[0, 0], [2, 0], [5, 5]], [[1, 1], [3, 1], [6, 6]])
+    >>> tree.query_box([0.5, 0.5], [2, 2]).tolist()
+    [0, 1]
+    """
+
+    def __init__(self, lower: ArrayLike, upper: ArrayLike, *, copy: bool = True) -> None:
+        self._hold(*box_set(lower, upper, copy=copy))
+
+    @classmethod
+    def from_points(cls, points: ArrayLike, *, copy: bool = True) -> BoxTree:
+        """A set of points (n, 2) or (n, 3): boxes without extent, in half the memory.
+
+        Examples
+        --------
+        >>> import boxwood as bw
+        >>> tree = bw.BoxTree.from_points([[0, 0, 0], [1, 0, 0], [0, 3, 4]])
+        >>> tree.query_sphere([0, 0, 0], 5).tolist()
+        [0, 1, 2]
+        """
+        held = point_set(points, copy=copy)
+        tree = cls.__new__(cls)
+        tree._hold(held, held)
+        return tree
+
+    def _hold(self, lower: NDArray[Any], upper: NDArray[Any]) -> None:
+        self._lower, self._upper = lower, upper  # one array, twice, for points
+        self._tree: BoxSetTree | None = None
+        self._building = threading.Lock()
+
+    @property
+    def lower(self) -> NDArray[Any]:
+        """(n, d) float32 or float64, read-only."""
+        return self._lower
+
+    @property
+    def upper(self) -> NDArray[Any]:
+        """(n, d) float32 or float64, read-only."""
+        return self._upper
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3."""
+        return int(self._lower.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the corners."""
+        return self._lower.dtype
+
+    @property
+    def bounds(self) -> NDArray[Any]:
+        """(2, d): the least and the greatest coordinates of all boxes; zeros when there are none."""
+        if len(self) == 0:
+            return np.zeros((2, self.dimension), self.dtype)
+        return np.stack([self._lower.min(axis=0), self._upper.max(axis=0)])
+
+    def __len__(self) -> int:
+        return len(self._lower)
+
+    def __repr__(self) -> str:
+        kind = "points" if self._lower is self._upper else "boxes"
+        return f"<boxwood.BoxTree of {len(self)} {kind} in {self.dimension}-D, {self.dtype}>"
+
+    # The tree
+
+    def build(
+        self,
+        builder: str | None = None,
+        *,
+        bins: int = 16,
+        leaf_size: int = 4,
+        quality: Literal["low", "medium", "high"] | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> BoxTree:
+        """Build the tree now, in place of one that is there; otherwise the first question builds the default.
+
+        Parameters are those of `Mesh.build`. In the plane, the surface area heuristic counts perimeters.
+
+        Returns
+        -------
+        BoxTree
+            This set.
+        """
+        self._tree = build_box_tree(
+            self._lower,
+            self._upper,
+            builder,
+            bins=bins,
+            leaf_size=leaf_size,
+            quality=quality,
+            threads=threads,
+            progress=progress,
+        )
+        return self
+
+    @property
+    def tree(self) -> BoxSetTree:
+        """The tree that answers; built on first use."""
+        tree = self._tree
+        if tree is None:
+            with self._building:
+                tree = self._tree
+                if tree is None:
+                    tree = self._tree = build_box_tree(self._lower, self._upper)
+        return tree
+
+    def statistics(self) -> BoxStatistics:
+        """Size, shape and quality of the tree: nodes, leaves, depth, SAH cost, overlap, bytes, seconds to build."""
+        return self.tree.statistics()
+
+    def validate(self) -> None:
+        """Check every invariant of the tree, and that it holds these boxes; ValueError naming the first one broken."""
+        self.tree.validate()
+        validate_boxes(self.tree, self._lower, self._upper)
+
+    def levels(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """The boxes of each level of the tree, for pictures: a list of lower (m, d) and upper (m, d), float64.
+
+        Level 0 is one box around everything, level 1 has its up to eight children, and so on; a leaf stands on the
+        level where it hangs and on none below. They are rounded outward. An empty set has no levels.
+        """
+        return levels_of(self.tree)
+
+    # Keeping
+
+    def save(self, path: StrPath) -> None:
+        """Write the set and, where it is built, its tree to a safetensors file that `load` reads.
+
+        The file takes the place of an older one only when all of it is written; OSError when it cannot be.
+        """
+        arrays: dict[str, NDArray[Any]] = {"lower": self._lower}
+        if self._upper is not self._lower:
+            arrays["upper"] = self._upper
+        told = {}
+        tree = self._tree
+        if tree is not None:
+            arrays |= {name: getattr(tree, name) for name in TREE_ARRAYS}
+            told = {"build_seconds": repr(tree.build_seconds), "builder": tree.builder}
+        archive.write_arrays(path, arrays, told, KIND)
+
+    @classmethod
+    def load(cls, path: StrPath, *, mmap: bool = False) -> BoxTree:
+        """Read what `save` wrote. With `mmap`, processes that load the same file share one copy of its arrays.
+
+        ValueError for a file that is damaged, cut off or not a saved set.
+        """
+        arrays, told = archive.read_arrays(path, KIND, mmap=mmap)
+        try:
+            lower, points = arrays.pop("lower"), "upper" not in arrays
+            boxes = cls.from_points(lower, copy=False) if points else cls(lower, arrays.pop("upper"), copy=False)
+            if arrays:
+                tree = BoxSetTree(
+                    **{name: arrays.pop(name) for name in TREE_ARRAYS},
+                    builder=told["builder"],
+                    build_seconds=float(told["build_seconds"]),
+                    dimension=boxes.dimension,
+                    points=points,
+                )
+                # The checksum tells that the file is what was saved; this, that no walk can leave the arrays.
+                validate_links(tree)
+                ids = tree.ids if len(tree.ids) else np.full(1, -1)
+                if tree.blocks.dtype != boxes.dtype or ids.min() < -1 or ids.max() >= len(boxes):
+                    raise ValueError("its tree belongs to another set")
+                boxes._tree = tree
+        except (KeyError, ValueError) as reason:
+            raise ValueError(f"{os.fspath(path)} is damaged: {reason}") from reason
+        if arrays:
+            raise ValueError(f"{os.fspath(path)} is damaged: it holds {', '.join(arrays)}, which no set has")
+        return boxes
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"lower": self._lower, "upper": self._upper, "tree": self._tree}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._hold(state["lower"], state["upper"])
+        self._tree = state["tree"]
+        self._lower.flags.writeable = self._upper.flags.writeable = False

@@ -1,0 +1,77 @@
+"""Boxes of two trees that overlap, each in a space of its own; or of one tree and itself."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._jit import inline
+from ..descend_pairs import carried, meeting, with_itself
+from ..layout import FRAME_CENTER, FRAME_SCALE
+from .box_box import overlaps, rounded_out
+
+f8 = np.float64
+
+
+class Within(NamedTuple):
+    """One tree and itself."""
+
+    frame: np.ndarray
+
+
+class Between(NamedTuple):
+    """Two trees."""
+
+    frame: np.ndarray
+    other: np.ndarray
+
+
+@with_itself.implemented_for(Within)
+def _(relation):
+    return True
+
+
+@with_itself.implemented_for(Between)
+def _(relation):
+    return False
+
+
+@carried.implemented_for(Within)
+def _(relation, back, low, high):
+    return low, high
+
+
+@inline
+def side(x, way, frame, other, axis):
+    """A coordinate of one tree in the space of the other, never less than it is where `way` is 1, never more for -1."""
+    center = frame[FRAME_CENTER + axis]
+    pad = (abs(center) + 2.0) * 2.0**-50
+    world = ((f8(x) * way + pad) + center * way) / frame[FRAME_SCALE]
+    return rounded_out(world * other[FRAME_SCALE] - other[FRAME_CENTER + axis] * way)
+
+
+@inline
+def moved(frame, other, low, high):
+    a, b = side(low[0], -1.0, frame, other, 0), side(low[1], -1.0, frame, other, 1)
+    c = side(low[2], -1.0, frame, other, 2)
+    x, y = side(high[0], 1.0, frame, other, 0), side(high[1], 1.0, frame, other, 1)
+    z = side(high[2], 1.0, frame, other, 2)
+    return (-a, -b, -c), (x, y, z)
+
+
+@carried.implemented_for(Between)
+def _(relation, back, low, high):
+    if back:
+        return moved(relation.other, relation.frame, low, high)
+    return moved(relation.frame, relation.other, low, high)
+
+
+@meeting.implemented_for(Within)
+def _(relation, nodes, node, low, high):
+    return overlaps(nodes, node, low, high)
+
+
+@meeting.implemented_for(Between)
+def _(relation, nodes, node, low, high):
+    return overlaps(nodes, node, low, high)

@@ -1,0 +1,132 @@
+"""Which boxes of a set does each region touch: a box, a sphere or the inside of some planes.
+
+A chunk of regions writes the ids that it finds one row after the other, into room that grows as needed; then each row
+is brought to its place. The order in which a walk meets boxes does not matter, since rows are sorted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import kernel
+from .._threads import run_chunks
+from ..descend import Stack, code_at, count_primitives, expand, stack_size
+from ..geometry.box_blocks import block_shape
+from ..geometry.box_box import Boxes
+from ..geometry.frustum_box import Frusta
+from ..geometry.point_box import Spheres
+from ..geometry.regions import aim, touches
+from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
+from .row_order import rows_in_order
+from .sort_ids import sort_ids
+
+CHUNK = 2048
+
+ROOM = 8
+"""Ids per region that a chunk has room for at first."""
+
+
+@kernel
+def gather(regions, nodes, codes, blocks, ids, frame, rows, numbers, room, counts, begin, end):
+    """Find the boxes of the regions rows[begin:end], to `numbers` how many; the ids, row after row, and their count."""
+    size = stack_size(np.intp(frame[FRAME_DEPTH]))
+    stack = Stack(np.empty(size, np.int32), np.empty(size, np.uint32))
+    shape = block_shape(blocks, ids)
+    found, used = np.empty(room, np.int32), np.intp(0)
+    for i in range(begin, end):
+        r = rows[i]
+        limit = aim(regions, frame, r)
+        first = used
+        top = expand(regions, counts, nodes, stack, 0, np.intp(0), limit)
+        while top > 0:
+            code = code_at(codes, stack, top)
+            top -= 1
+            if code >= 0:
+                top = expand(regions, counts, nodes, stack, code, top, limit)
+                continue
+            leaf = np.intp(~code)
+            block = leaf // BLOCKS_OF_LEAF
+            for place in range(block, block + leaf % BLOCKS_OF_LEAF):
+                if used + BLOCK_SIZE > found.shape[0]:
+                    larger = np.empty(2 * found.shape[0] + BLOCK_SIZE, np.int32)
+                    for k in range(used):
+                        larger[k] = found[k]
+                    found = larger
+                count_primitives(counts, ids, place * BLOCK_SIZE)
+                bits = touches(regions, r, blocks, place * shape.length, shape)
+                for lane in range(BLOCK_SIZE):
+                    found[used] = ids[place * BLOCK_SIZE + lane]
+                    used += np.intp((bits >> np.uint32(lane)) & np.uint32(1))
+        sort_ids(found, first, used)
+        numbers[r] = used - first
+    return found, used
+
+
+@kernel
+def place_rows(found, rows, splits, ids, begin, end):
+    """Copy what was found for rows[begin:end] to the places of the rows."""
+    k = 0
+    for i in range(begin, end):
+        r = rows[i]
+        for place in range(splits[r], splits[r + 1]):
+            ids[place] = found[k]
+            k += 1
+
+
+def overlapping_boxes(tree, lower, upper, **options) -> tuple[np.ndarray, np.ndarray]:
+    """Splits (n + 1,) and ids (m,): the boxes that overlap each of n boxes."""
+
+    def regions():
+        return Boxes(lower, upper, np.empty(6, np.float32))
+
+    return overlapping(tree, regions, lower, upper, **options)
+
+
+def overlapping_spheres(tree, center, radius, **options) -> tuple[np.ndarray, np.ndarray]:
+    """Likewise the boxes that reach within radius of each centre."""
+
+    def regions():
+        return Spheres(center, radius, np.empty(10, np.float32), np.empty(4))
+
+    return overlapping(tree, regions, center, center, **options)
+
+
+def overlapping_frusta(tree, planes, **options) -> tuple[np.ndarray, np.ndarray]:
+    """Likewise the boxes that no plane of each set leaves out."""
+
+    def regions():
+        return Frusta(planes, np.empty(4 * planes.shape[1], np.float32))
+
+    nowhere = np.zeros((len(planes), 3))
+    return overlapping(tree, regions, nowhere, nowhere, sort=False, **options)
+
+
+def overlapping(tree, regions, lower, upper, *, sort=True, threads=None, progress=None, counters=None):
+    """Splits and ids for the regions that `regions()` makes for each chunk, which lie within lower and upper."""
+    count = len(lower)
+    rows = rows_in_order(lower, upper, tree, threads) if sort else np.arange(count)
+    numbers = np.zeros(count, np.int64)
+    parts = []
+    room = ROOM
+
+    def find(begin, end):
+        nonlocal room
+        counts = None if counters is None else np.zeros(2, np.int64)
+        start = min(room, 1024) * (end - begin) + BLOCK_SIZE
+        found, used = gather(regions(), *tree.arrays, rows, numbers, start, counts, begin, end)
+        room = max(room, -(-used * 5 // (4 * (end - begin))))  # for the chunks to come
+        parts.append((begin, end, found))
+        if counters is not None:
+            counters.add(queries=end - begin, boxes_tested=counts[0], primitives_tested=counts[1], hits=used)
+
+    run_chunks(find, count, chunk=CHUNK, threads=threads, progress=progress)
+    splits = np.zeros(count + 1, np.int64)
+    np.cumsum(numbers, out=splits[1:])
+    ids = np.empty(splits[-1], np.int64)
+
+    def place(begin, end):
+        for first, last, found in parts[begin:end]:
+            place_rows(found, rows, splits, ids, first, last)
+
+    run_chunks(place, len(parts), chunk=1, threads=threads)
+    return splits, ids
