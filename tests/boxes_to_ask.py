@@ -159,7 +159,7 @@ def frustums_by_numpy(boxes, planes):
     corner = np.where(planes[..., :-1] >= 0, wide(boxes.upper), wide(boxes.lower))
     products = planes[..., :-1] * corner
     value = sum(products[..., axis] for axis in range(products.shape[-1])) + planes[..., -1]
-    return ~(value < 0).any(axis=1)
+    return (value >= 0).all(axis=1)
 
 
 def all_by_numpy(boxes, asked, k=4):

@@ -12,15 +12,14 @@ that they see.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import apart, generic, inline
+from .._jit import generic, inline
+from ..geometry.distance import TINY, gap, length, shown
 
 LARGEST = float(np.finfo(np.float64).max)  # limits are not above it, so that inf means never
-TINY, SCALE = 1e-280, 2.0**600
 SLACK = 4e-7
 """More than rounding to float32 changes a number, relatively."""
 
@@ -73,30 +72,11 @@ def box_at(boxes, place):
 
 
 @inline
-def shown(value, single):
-    """The number as the user sees it."""
-    return np.float64(np.float32(value)) if single else value
-
-
-@inline
 def overlap(a, b):
     """Closed boxes: touching counts. Without branches, which would be guessed wrong half of the time."""
     return (
         (a[0] <= b[3]) & (a[1] <= b[4]) & (a[2] <= b[5]) & (b[0] <= a[3]) & (b[1] <= a[4]) & (b[2] <= a[5])
     )  # fmt: skip
-
-
-@inline
-def gap(lower, upper, x):
-    """From a number to an interval."""
-    return max(max(lower - x, x - upper), 0.0)
-
-
-@apart
-def far_or_tiny(x, y, z, scale):
-    """The length of a vector whose square is beyond the numbers; the scale is a power of two, so nothing is rounded."""
-    x, y, z = x * scale, y * scale, z * scale
-    return math.sqrt(x * x + y * y + z * z) / scale
 
 
 @inline
@@ -106,15 +86,6 @@ def gaps(box, point):
     y = gap(box[1], box[4], point[1])
     z = gap(box[2], box[5], point[2])
     return x, y, z, x * x + y * y + z * z
-
-
-@inline
-def length(x, y, z, square):
-    if square < TINY:
-        return far_or_tiny(x, y, z, SCALE) if x + y + z > 0.0 else 0.0
-    if square == np.inf:
-        return far_or_tiny(x, y, z, 1.0 / SCALE)
-    return math.sqrt(square)
 
 
 @inline
@@ -242,7 +213,7 @@ def _(question, batch, box):
         x = box[3] if a >= 0.0 else box[0]
         y = box[4] if b >= 0.0 else box[1]
         z = box[5] if c >= 0.0 else box[2]
-        if a * x + b * y + c * z + planes[row, i, 3] < 0.0:
+        if not a * x + b * y + c * z + planes[row, i, 3] >= 0.0:  # so what overflows to nan is outside
             return np.inf
     return 0.0
 
@@ -271,7 +242,7 @@ def _(question, batch, box):
     if near <= far:
         near, far = shown(near, question.single), shown(far, question.single)
         if far >= question.t_min:
-            return max(near, question.t_min)
+            return max(near, question.t_min) + 0.0  # and no -0.0
     return np.inf
 
 
