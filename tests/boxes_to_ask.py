@@ -11,7 +11,7 @@ import numpy as np
 
 from boxwood import index
 
-EVERYWHERE = [index.UniformGrid, index.SpatialHash, index.KDTree, index.SweepAndPrune]
+EVERYWHERE = [index.UniformGrid, index.SpatialHash, index.KDTree, index.SweepAndPrune, index.BVH]
 BY_DIMENSION = {2: [*EVERYWHERE, index.Quadtree], 3: [*EVERYWHERE, index.Octree]}
 KINDS = [(structure, dimension) for dimension, structures in BY_DIMENSION.items() for structure in structures]
 NAMES = [f"{structure.__name__}-{dimension}D" for structure, dimension in KINDS]

@@ -102,7 +102,8 @@ class BoxQuestions(BoxRays):
         """
         batch = sphere_batch(center, radius, self.dtype, self.dimension)
         options = {"threads": threads, "progress": progress, "counters": counters}
-        return _rows(batch, *overlapping_spheres(self.tree, *batch.arrays, batch.dtype, **options))
+        centers, radii = batch.arrays
+        return _rows(batch, *overlapping_spheres(self.tree, centers, radii, batch.dtype, **options))
 
     def query_frustum(
         self,

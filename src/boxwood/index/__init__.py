@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .brute import BruteForce
+from .bvh import BVH
 from .grid import UniformGrid
 from .hashing import SpatialHash
 from .kdtree import KDTree
@@ -11,6 +12,7 @@ from .protocol import IndexStatistics, Structure
 from .sweep import SweepAndPrune
 
 __all__ = [
+    "BVH",
     "BruteForce",
     "IndexStatistics",
     "KDTree",

@@ -195,8 +195,8 @@ def found_by(
 
 def first_entered(held: tuple[Any, ...], rays: arguments.Rays, threads: int | None) -> tuple[NDArray[Any], ...]:
     """t (n,), inf for a miss, and id (n,), -1 for a miss."""
-    t_min, t_max = np.maximum(rays.t_min, -LARGEST), np.minimum(rays.t_max, LARGEST)
-    batch = Rays(rays.origins, rays.directions, t_min, rays.single, t_max, np.full(len(t_max), -1))
+    t_max = rays.t_max.copy()
+    batch = Rays(rays.origins, rays.directions, rays.t_min, rays.single, t_max, np.full(len(t_max), -1))
     run_chunks(lambda begin, end: answer(*held, batch, begin, end), len(t_max), chunk=CHUNK, threads=threads)
     batch.t_hit[batch.hit < 0] = np.inf
     return batch.t_hit, batch.hit

@@ -132,7 +132,8 @@ def rays(origins: object, directions: object, t_min: object, t_max: object, dime
         if np.isnan(row).any():
             raise ValueError(f"{name}{_place(np.isnan(row), shape) if value.ndim else ''} is nan")
         ranges.append(seen(row.astype(np.float64), single))
-    return Rays(a, b, ranges[0], ranges[1], shape, single)
+    most = float(np.finfo(np.float32 if single else np.float64).max)  # a t beyond the numbers is no hit
+    return Rays(a, b, np.maximum(ranges[0], -most), np.minimum(ranges[1], most), shape, single)
 
 
 def seen(values: Floats, single: bool) -> Floats:

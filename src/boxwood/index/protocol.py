@@ -179,7 +179,7 @@ class Structure(abc.ABC):
             t_hit is where the ray enters the box, t_min when it starts inside; uvs are nan.
         """
         rays = arguments.rays(origins, directions, t_min, t_max, self._dimension, self._single)
-        t_hit, hit = first_entered(self._held(), rays, threads)
+        t_hit, hit = self._entered(rays, threads)
         dtype = FLOAT32 if rays.single else FLOAT64
         uvs = np.full((len(hit), 2), np.nan, dtype)
         return Hits(boxed(rays.shape, t_hit.astype(dtype)), boxed(rays.shape, hit), boxed(rays.shape, uvs))
@@ -204,17 +204,13 @@ class Structure(abc.ABC):
         batch = arguments.points("points", points, self._dimension, self._single)
         k = positive_int("k", k)
         most = arguments.largest_distance(max_distance, batch.single)
-        distances, nearest = nearest_of(self._held(), batch, k, most, threads)
+        distances, nearest = self._nearest(batch, k, most, threads)
         dtype = FLOAT32 if batch.single else FLOAT64
         return Nearest(boxed(batch.shape, distances.astype(dtype)), boxed(batch.shape, nearest))
 
     def pairs(self, *, threads: int | None = None) -> Ids:
         """All pairs of boxes that overlap: (m, 2) int64, sorted, the smaller id first."""
-        ids = self._store.live_ids
-        rows = self._store.rows[ids]
-        _, boxes, numbers, _ = held = self._held()
-        counts, found = found_by(held, partial(Own, boxes=boxes, ids=numbers, rows=rows), len(rows), threads)
-        return np.stack([np.repeat(ids, counts), found], axis=1)
+        return self._pairs(threads)
 
     # Changes
 
@@ -315,8 +311,28 @@ class Structure(abc.ABC):
         return self._arrays(), self._store.boxes, self._store.ids, self._depth()
 
     def _gather(self, asked: Any, batch: arguments.Batch, threads: int | None) -> Ids | Ragged:
-        counts, ids = found_by(self._held(), asked, len(batch.rows), threads)
+        counts, ids = self._found(asked, len(batch.rows), threads)
         return Ragged(np.concatenate([[0], np.cumsum(counts)]), ids) if batch.shape else ids
+
+    # How questions are answered, where a structure has no other way than its `walk`
+
+    def _found(self, asked: Any, count: int, threads: int | None) -> tuple[Ids, Ids]:
+        return found_by(self._held(), asked, count, threads)
+
+    def _entered(self, rays: arguments.Rays, threads: int | None) -> tuple[NDArray[Any], ...]:
+        return first_entered(self._held(), rays, threads)
+
+    def _nearest(
+        self, points: arguments.Batch, k: int, most: float, threads: int | None
+    ) -> tuple[NDArray[Any], ...]:
+        return nearest_of(self._held(), points, k, most, threads)
+
+    def _pairs(self, threads: int | None) -> Ids:
+        ids = self._store.live_ids
+        rows = self._store.rows[ids]
+        _, boxes, numbers, _ = held = self._held()
+        counts, found = found_by(held, partial(Own, boxes=boxes, ids=numbers, rows=rows), len(rows), threads)
+        return np.stack([np.repeat(ids, counts), found], axis=1)
 
 
 def expect(true: bool, fault: str) -> None:
