@@ -1,118 +1,74 @@
 """Every structure of `boxwood.index` on every distribution: build, questions, moves; answers as those of brute force.
 
-Structures take turns in one process, on one thread; times are medians. Two numbers stand below the tables: how much
-faster than brute force's the radius questions of the grid are on an even spread (20 is asked for), and how much faster
-than the grid's those of the quadtree are on clusters.
+`boxwood bench structures` measures; here the marks that the family is held to are looked at as well: 5,000 objects
+spread evenly, radius questions of the grid against brute force (20 asked for); the same number in clusters, the
+quadtree against the grid (1); rays of the BVH against brute force (10). A radius question finds about four points.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
-from typing import Any
+from pathlib import Path
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
 
-import clock
-from boxwood import index
+import report
+from boxwood.bench.scenes import DISTRIBUTIONS, scene, scene_of
+from boxwood.bench.structures import COLUMNS, measure
+from boxwood.commands.bench import belongs, tell
 
-WORLD = 1000.0
-FOUND = 8  # objects that a question finds, about
+MARKED = 5000
 
 
-def uniform(rng, n, d):
-    return rng.uniform(0, WORLD, (n, d))
+def points(kind, objects, dimension, asked):
+    """A scene of points, as the marks want it; those of `scene` are boxes."""
+    at = DISTRIBUTIONS[kind](np.random.default_rng(1), objects, dimension)
+    return scene_of(f"{kind} points", at, at, asked)
 
 
-def clustered(rng, n, d):
-    centers = rng.uniform(0, WORLD, (10, d))
-    return centers[rng.integers(0, 10, n)] + rng.normal(size=(n, d)) * WORLD / 200
+def marks(objects, asked, seconds):
+    """Rows, and by how much who is quicker than whom, least asked for beside."""
+    rows, found = [], {}
 
+    def against(kind, question, ours, other, least, dimension):
+        make = points if question == "sphere" else scene
+        each = make(kind, objects, dimension, asked)
+        measured = measure(each, (ours, other), (question,), seconds=seconds)
+        times = {row.structure: row.nanoseconds for row in measured}
+        what = f"{question}, {objects:,} {each.name}, {dimension}-D: {ours} against {other}"
+        found[what] = {"times": times[other] / times[ours], "asked for": least}
+        rows.extend(measured)
 
-def linear(rng, n, d):
-    return rng.uniform(0, WORLD, (n, 1)) * np.ones(d) + rng.normal(size=(n, d)) * WORLD / 1000
-
-
-DISTRIBUTIONS = (uniform, clustered, linear)
-
-
-def structures(d):
-    return [
-        index.BruteForce, index.UniformGrid, index.SpatialHash, index.Quadtree if d == 2 else index.Octree,
-        index.KDTree, index.SweepAndPrune,
-    ]  # fmt: skip
-
-
-def same(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other)
-    names = [name for name in ("splits", "ids", "t_hit", "primitive_ids", "distances") if hasattr(one, name)]
-    return bool(names) and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
-
-
-def measure(kind, d, n, asked, rounds):
-    """Nanoseconds by structure, for each of: an object built, a question of each kind, all pairs and a small move an
-    object."""
-    rng = np.random.default_rng(n)
-    points = kind(rng, n, d)
-    built = {each.__name__: each.from_points(points) for each in structures(d)}
-    at = points[rng.integers(0, n, asked)] + rng.normal(size=(asked, d)) * WORLD / 1000
-    radius = float(np.median(built["KDTree"].nearest(at, FOUND).distances[:, -1]))
-    directions, ids = rng.normal(size=(asked, d)), np.arange(n)
-    boxes = {name: each(points, points + radius) for name, each in zip(built, structures(d), strict=True)}
-
-    def ask(name):
-        each, larger = built[name], boxes[name]
-        step = points + radius * 1e-6
-        return {
-            "build": (lambda: type(each).from_points(points), n),
-            "sphere": (lambda: each.query_sphere(at, radius, threads=1), asked),
-            "box": (lambda: each.query_box(at - radius, at + radius, threads=1), asked),
-            "ray": (lambda: larger.raycast(at, directions, threads=1), asked),
-            "nearest": (lambda: each.nearest(at, FOUND, threads=1), asked),
-            "pairs": (lambda: larger.pairs(threads=1), n),
-            "move": (lambda: each.move(ids, step, step), n),
-        }
-
-    questions = {name: ask(name) for name in built}
-    nanoseconds = {}
-    for question, (_, count) in questions["BruteForce"].items():
-        seconds, answers = clock.take_turns({name: asks[question][0] for name, asks in questions.items()}, rounds)
-        if question not in ("build", "move"):
-            wrong = [name for name, answer in answers.items() if not same(answer, answers["BruteForce"])]
-            if wrong:
-                raise SystemExit(f"{', '.join(wrong)} differ from brute force: {question}, {kind.__name__}, {d}-D")
-        nanoseconds[question] = {name: statistics.median(times) / count * 1e9 for name, times in seconds.items()}
-    return nanoseconds
+    for dimension in (2, 3):
+        against("uniform", "sphere", "UniformGrid", "BruteForce", 20, dimension)
+        against("clustered", "sphere", "Quadtree" if dimension == 2 else "Octree", "UniformGrid", 1, dimension)
+        for kind in DISTRIBUTIONS:
+            against(kind, "ray", "BVH", "BruteForce", 10, dimension)
+    return rows, found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--objects", type=int, default=5000)
-    parser.add_argument("--questions", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--objects", type=int, nargs="+", default=[100, 1000, 10_000, 100_000])
+    parser.add_argument("--asked", type=int, default=1000, help="questions of each kind")
+    parser.add_argument("--seconds", type=float, default=0.05, help="for each structure and question")
+    parser.add_argument("--output", type=Path, help="a .json for the results")
     parser.add_argument("--small", action="store_true", help="only that it runs")
     given = parser.parse_args()
-    count, asked, rounds = (300, 50, 1) if given.small else (given.objects, given.questions, given.rounds)
-    console, told = Console(), []
-    for d in (2, 3):
+    sizes, marked, seconds = (given.objects, MARKED, given.seconds) if not given.small else ([200], 300, 0.001)
+    rows, found = marks(marked, given.asked, seconds * 4)
+    report.print_facts(report.console(), "marks", found)
+    for dimension in (2, 3):
         for kind in DISTRIBUTIONS:
-            measured = measure(kind, d, count, asked, rounds)
-            title = f"{count:,} {kind.__name__} points, {d}-D: ns an object (build, pairs, move) or a question"
-            table = Table("", *measured, title=title, box=SIMPLE_HEAD)
-            for name in measured["build"]:
-                table.add_row(name, *(f"{times[name]:,.0f}" for times in measured.values()))
-            console.print(table)
-            sphere = measured["sphere"]
-            if kind is uniform:
-                told.append(f"{d}-D uniform: grid {sphere['BruteForce'] / sphere['UniformGrid']:.0f} x brute force")
-            if kind is clustered:
-                tree = structures(d)[3].__name__
-                told.append(f"{d}-D clustered: {tree} {sphere['UniformGrid'] / sphere[tree]:.2f} x grid")
-    console.print("\n".join(told))
+            for objects in sizes:
+                each = scene(kind, objects, dimension, given.asked)
+                rows += measure(each, seconds=seconds)
+                tell(each, [row for row in rows if belongs(row, each)], COLUMNS)
+    if given.output:
+        report.write(given.output, rows, marks=found)
+    wrong = [row for row in rows if not row.same]
+    if wrong:
+        raise SystemExit(f"{len(wrong)} rows differ from brute force: {wrong[0]}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@ from .hashing import SpatialHash
 from .kdtree import KDTree
 from .orthtree import Octree, Quadtree
 from .protocol import IndexStatistics, Structure
+from .recommend import Recommendation, recommend
 from .sweep import SweepAndPrune
+from .tuning import Tuned
 
 __all__ = [
     "BVH",
@@ -18,8 +20,11 @@ __all__ = [
     "KDTree",
     "Octree",
     "Quadtree",
+    "Recommendation",
     "SpatialHash",
     "Structure",
     "SweepAndPrune",
+    "Tuned",
     "UniformGrid",
+    "recommend",
 ]

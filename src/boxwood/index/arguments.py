@@ -168,6 +168,14 @@ def positive_number(name: str, value: Any) -> float:
     return float(number)
 
 
+def share(name: str, value: Any) -> float:
+    """A number from 0 to 1."""
+    number = _numbers(name, value)
+    if number.ndim or not 0 <= float(number) <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1, not {value!r}")
+    return float(number)
+
+
 def dimension_of(name: str, array: NDArray[Any]) -> int:
     if array.shape == (0,):
         return 3

@@ -57,6 +57,7 @@ class BVH(Structure):
     3.0
     """
 
+    TUNED = "leaf_size"
     _tree: BoxSetTree
 
     def __init__(

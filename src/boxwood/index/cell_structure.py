@@ -7,6 +7,7 @@ that is more.
 from __future__ import annotations
 
 import abc
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +33,8 @@ LARGEST_SIZE = 1e290
 class CellStructure(Structure):
     """Boxes or points listed in cells."""
 
+    TUNED = "cell_size"
+
     def __init__(self, lower: ArrayLike, upper: ArrayLike, *, cell_size: float | None = None) -> None:
         self._wanted_size = None if cell_size is None else positive_number("cell_size", cell_size)
         super().__init__(lower, upper)
@@ -40,6 +43,11 @@ class CellStructure(Structure):
     def cell_size(self) -> float:
         """The edge of a cell."""
         return self._cell_size
+
+    @classmethod
+    def _values(cls, boxes: NDArray[np.float64], dimension: int) -> list[Any]:
+        usual = usual_size(boxes, dimension)
+        return [usual * 2.0**power for power in (-2, -1, -0.5, 0, 0.5, 1, 2, 3)]
 
     def _build(self) -> None:
         rows = self._store.live_rows

@@ -6,11 +6,13 @@ as objects are spread evenly and have about one size.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arguments import positive_number
-from .cell_structure import CellStructure
+from .cell_structure import CellStructure, usual_size
 
 CELLS_PER_OBJECT = 2
 """Most cells, of a size that was not asked for."""
@@ -62,6 +64,11 @@ class UniformGrid(CellStructure):
         self._max_bytes = positive_number("max_bytes", max_bytes)
         super().__init__(lower, upper, cell_size=cell_size)
 
+    @classmethod
+    def _values(cls, boxes: NDArray[np.float64], dimension: int) -> list[Any]:
+        usual = fitting(boxes, usual_size(boxes, dimension)) if len(boxes) else 1.0
+        return [usual * 2.0**power for power in (-1, -0.5, 0, 0.5, 1, 2, 3)]
+
     def _lay_out(self, boxes: NDArray[np.float64]) -> None:
         origin, shape = self._shape_for(boxes)
         needed = BYTES_PER_CELL * float(np.prod(shape))
@@ -77,12 +84,9 @@ class UniformGrid(CellStructure):
         """The lower corner, and how many cells on each axis; chooses the size if that was left to it."""
         if len(boxes) == 0:
             return np.zeros(3), np.ones(3)
-        low, high = boxes[:, :3].min(axis=0), boxes[:, 3:].max(axis=0)
-        while True:
-            shape = np.floor(high / self._cell_size - low / self._cell_size) + 1
-            if self._wanted_size is not None or np.prod(shape) <= CELLS_PER_OBJECT * len(boxes) + 64:
-                return low, shape
-            self._cell_size *= 1.25
+        if self._wanted_size is None:
+            self._cell_size = fitting(boxes, self._cell_size)
+        return cells_over(boxes, self._cell_size)
 
     def _may_rebuild(self) -> bool:
         """Whether the grid that the objects have now is one that may be."""
@@ -90,3 +94,16 @@ class UniformGrid(CellStructure):
             return True
         _, shape = self._shape_for(self._store.boxes[self._store.live_rows])
         return BYTES_PER_CELL * float(np.prod(shape)) <= self._max_bytes
+
+
+def cells_over(boxes: NDArray[np.float64], size: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The lower corner of the boxes, and how many cells cover them on each axis."""
+    low, high = boxes[:, :3].min(axis=0), boxes[:, 3:].max(axis=0)
+    return low, np.floor(high / size - low / size) + 1
+
+
+def fitting(boxes: NDArray[np.float64], size: float) -> float:
+    """That size of cells, or as much more as it takes for not too many of them."""
+    while np.prod(cells_over(boxes, size)[1]) > CELLS_PER_OBJECT * len(boxes) + 64:
+        size *= 1.25
+    return size

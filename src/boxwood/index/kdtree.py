@@ -217,6 +217,8 @@ class KDTree(TreeStructure):
     ([[0, 1], [3, 2]], [[0.25, 0.75], [3.0, 4.0]])
     """
 
+    TUNED = "leaf_size"
+
     def __init__(self, lower: ArrayLike, upper: ArrayLike, *, leaf_size: int = 8) -> None:
         super().__init__(lower, upper, most=positive_int("leaf_size", leaf_size, 1, 2**30))
 

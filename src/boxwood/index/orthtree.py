@@ -125,6 +125,7 @@ class Orthtree(TreeStructure):
     """What Quadtree and Octree share."""
 
     FANOUT: int
+    TUNED = "max_objects"
 
     def __init__(self, lower: ArrayLike, upper: ArrayLike, *, max_objects: int = 8, max_depth: int = 8) -> None:
         self._max_depth = positive_int("max_depth", max_depth, 0, 60)

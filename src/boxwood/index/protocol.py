@@ -9,6 +9,7 @@ from __future__ import annotations
 import abc
 import copy
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
@@ -21,6 +22,7 @@ from ..results import Hits, Nearest, Ragged
 from . import arguments
 from .answers import Boxes, Frustums, Own, Spheres, first_entered, found_by, nearest_of
 from .store import Store
+from .tuning import Tuned, tune
 
 Ids = NDArray[np.int64]
 
@@ -67,6 +69,9 @@ class Structure(abc.ABC):
     DIMENSION: int | None = None
     """The only one that a structure is made for."""
 
+    TUNED: str | None = None
+    """The own parameter that `tune` chooses."""
+
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
         batch, self._dimension = arguments.boxes(lower, upper, self.DIMENSION)
         self._single = batch.single
@@ -78,6 +83,49 @@ class Structure(abc.ABC):
     def from_points(cls, points: ArrayLike, **own_parameters: Any) -> Self:
         """A structure of points, which are boxes without size: points (n, 2) or (n, 3)."""
         return cls(points, points, **own_parameters)
+
+    @classmethod
+    def tune(
+        cls,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        ask: Callable[[Self], object] | None = None,
+        *,
+        values: Sequence[float] | None = None,
+        rounds: int = 3,
+    ) -> Tuned:
+        """Choose the own parameter (cell_size, max_objects or leaf_size) by measurement on these boxes.
+
+        Parameters
+        ----------
+        lower, upper : (n, 2) or (n, 3) array_like
+        ask : callable, optional
+            Does with the structure what it is wanted for: asks, moves. By default spheres about a thousand of the
+            objects, as large as the usual distance between neighbours.
+        values : sequence of numbers, optional
+            To choose among; by default a few around the usual one.
+        rounds : int
+            The quickest of so many counts; values that take three times as long as the best are tried once.
+
+        Returns
+        -------
+        Tuned
+            ``parameters`` for this structure, and the seconds that each value took.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from boxwood.index import UniformGrid
+        >>> points = np.random.default_rng(1).uniform(0, 100, (500, 2))
+        >>> tuned = UniformGrid.tune(points, points, lambda grid: grid.query_sphere(points, 9.0))
+        >>> grid = UniformGrid(points, points, **tuned.parameters)
+        """
+        return tune(cls, lower, upper, ask, values, rounds)
+
+    @classmethod
+    def _values(cls, boxes: NDArray[np.float64], dimension: int) -> list[Any]:
+        """Of the own parameter, what `tune` tries."""
+        return [2, 4, 8, 16, 32]
 
     @property
     def dimension(self) -> int:
