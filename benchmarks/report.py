@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import importlib.metadata
 import json
-import os
-import platform
 import statistics
 import sys
 from collections.abc import Iterable
@@ -20,11 +17,12 @@ from rich.console import Console
 from rich.table import Table
 
 import clock
+from boxwood.bench.machine import machine as machine_with
 
 OURS = "boxwood"
 AGREE = 0.999  # the least part of the answers that must be equal
 BOX_PEERS = ("shapely", "rtree", "scipy", "pykdtree", "python-fcl", "coal", "pybullet", "pymunk", "rapier3d")
-PACKAGES = ("boxwood", "numpy", "numba", "llvmlite", "open3d", "embreex", *BOX_PEERS)
+PACKAGES = ("numpy", "numba", "llvmlite", "open3d", "embreex", *BOX_PEERS)
 
 
 @dataclass(frozen=True)
@@ -60,24 +58,7 @@ class Row:
 
 def machine() -> dict[str, Any]:
     """What a reader must know to judge the seconds."""
-    model = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
-        model = names[0] if names else model
-    versions = {}
-    for name in PACKAGES:
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return {
-        "cpu": model,
-        "cores": os.cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "versions": versions,
-    }
+    return machine_with(PACKAGES)
 
 
 def console() -> Console:

@@ -28,9 +28,16 @@ def squares(lower, upper, points):
     return total
 
 
-def reached(lower, upper, center, radius):
-    radius = np.broadcast_to(np.asarray(radius, np.float64), (len(center),))
-    return squares(lower, upper, center) <= (radius * radius)[:, None]
+def distances(lower, upper, points, dtype):
+    """(queries, boxes), rounded to the dtype."""
+    with np.errstate(over="ignore"):
+        return np.sqrt(squares(lower, upper, points)).astype(dtype)
+
+
+def reached(lower, upper, center, radius, dtype):
+    with np.errstate(over="ignore"):
+        radius = np.broadcast_to(np.asarray(radius).astype(dtype), (len(center),))
+    return distances(lower, upper, center, dtype) <= radius[:, None]
 
 
 def inside(lower, upper, planes):
@@ -49,13 +56,12 @@ def inside(lower, upper, planes):
 
 def nearest(lower, upper, points, k, dtype, max_distance=np.inf):
     """Distances and ids (queries, k)."""
-    square = squares(lower, upper, points)
-    most = np.broadcast_to(np.asarray(max_distance, np.float64), (len(points),))[:, None]
-    distances = np.where(square <= most * most, np.sqrt(square).astype(dtype), np.inf).astype(dtype)
-    ids = np.where(np.isfinite(distances), np.arange(len(lower)), -1)
-    order = np.lexsort((np.arange(len(lower))[None].repeat(len(points), 0), distances))[:, :k]
+    away = distances(lower, upper, points, dtype)
+    away[~reached(lower, upper, points, max_distance, dtype)] = np.inf
+    ids = np.where(np.isfinite(away), np.arange(len(lower)), -1)
+    order = np.lexsort((np.arange(len(lower))[None].repeat(len(points), 0), away))[:, :k]
     found = np.full((len(points), k), np.inf, dtype), np.full((len(points), k), -1)
-    for array, values in zip(found, (distances, ids), strict=True):
+    for array, values in zip(found, (away, ids), strict=True):
         array[:, : order.shape[1]] = np.take_along_axis(values, order, axis=1)
     return found
 

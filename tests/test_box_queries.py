@@ -36,13 +36,20 @@ def check(world, tree, seed, n=24):
     low, high = box_worlds.boxes(world, seed, n)
     assert_rows(tree.query_box(low, high), box_oracle.overlaps(*world, low, high))
     center, radius = box_worlds.spheres(world, seed, n)
-    assert_rows(tree.query_sphere(center, radius), box_oracle.reached(*world, center, radius))
+    assert_rows(tree.query_sphere(center, radius), box_oracle.reached(*world, center, radius, np.float64))
+    radius = radius.astype(world.dtype)
+    assert_rows(tree.query_sphere(center, radius), box_oracle.reached(*world, center, radius, world.dtype))
     planes = box_worlds.planes(world, seed, n, seed % 5)
     assert_rows(tree.query_frustum(planes), box_oracle.inside(*world, planes))
     k = 1 + seed % 7
     assert_nearest(tree.nearest(center, k), box_oracle.nearest(*world, center, k, world.dtype))
     wanted = box_oracle.nearest(*world, center, k, world.dtype, radius)
-    assert_nearest(tree.nearest(center, k, max_distance=radius), wanted)
+    found = tree.nearest(center, k, max_distance=radius)
+    assert_nearest(found, wanted)
+    if len(tree) >= k:  # spheres that reach as far as was found find at least these
+        wide = tree.nearest(center, k).distances[:, -1]
+        assert_rows(tree.query_sphere(center, wide), box_oracle.reached(*world, center, wide, world.dtype))
+        assert (np.diff(tree.query_sphere(center, wide).splits) >= k).all()
 
 
 @given(worlds(), st.integers(0, 2**16))
@@ -67,7 +74,7 @@ def test_questions_from_another_world(world, other, seed):
     low, high = box_worlds.boxes(other, seed, 20)
     assert_rows(tree.query_box(low, high), box_oracle.overlaps(*world, low, high))
     radius = np.linalg.norm(low.astype(float) - high, axis=1)
-    assert_rows(tree.query_sphere(low, radius), box_oracle.reached(*world, low, radius))
+    assert_rows(tree.query_sphere(low, radius), box_oracle.reached(*world, low, radius, np.float64))
     dtype = np.result_type(world.dtype, other.dtype)
     assert_nearest(tree.nearest(low, 3), box_oracle.nearest(*world, low, 3, dtype))
 
@@ -81,7 +88,7 @@ def test_points_far_from_the_set(distance, dtype):
     points = (way * distance).astype(dtype)
     assert_nearest(world.tree.nearest(points, 5), box_oracle.nearest(*world, points, 5, dtype))
     radius = np.linalg.norm(points.astype(float), axis=1)
-    assert_rows(world.tree.query_sphere(points, radius), box_oracle.reached(*world, points, radius))
+    assert_rows(world.tree.query_sphere(points, radius), box_oracle.reached(*world, points, radius, np.float64))
 
 
 @PLANE_AND_SPACE
@@ -145,7 +152,7 @@ def test_huge_and_tiny_coordinates(dtype, size):
     assert_rows(tree.query_box(*scaled), box_oracle.overlaps(*wanted, low, high))
     radius = np.float64(2.0**-11)
     found = tree.query_sphere(scaled[0], radius * power)
-    assert_rows(found, box_oracle.reached(*wanted, low, radius))
+    assert_rows(found, box_oracle.reached(*wanted, low, radius, dtype))
     there, here = tree.nearest(scaled[0], 4), usual.nearest(low, 4)
     np.testing.assert_array_equal(there.ids, here.ids)
     if size > 1:
@@ -253,3 +260,29 @@ def test_counters_tell_the_work():
     counters.reset()
     found = tree.nearest(world.lower[:20], 3, max_distance=0.1, counters=counters)
     assert (counters.queries, counters.hits) == (20, np.count_nonzero(found.ids >= 0))
+
+
+@BOTH
+@PLANE_AND_SPACE
+def test_tiny_distances_in_a_usual_set(dimension, dtype):
+    """Whose squares vanish although those of the set do not."""
+    tiny = np.finfo(dtype).tiny * np.array([0, 1, 2, 4, 8])
+    corner = np.zeros((7, dimension), dtype)
+    corner[:5, 0], corner[5], corner[6] = tiny, 1, -1
+    tree = bw.BoxTree.from_points(corner)
+    found = tree.nearest(corner[0], 5)
+    assert found.distances.tolist() == tiny.astype(dtype).tolist()
+    assert found.ids.tolist() == [0, 1, 2, 3, 4]
+    assert tree.nearest(corner[0], 5, max_distance=tiny[3]).ids.tolist() == [0, 1, 2, 3, -1]
+    for i in range(5):
+        assert tree.query_sphere(corner[0], tiny[i]).tolist() == list(range(i + 1))
+
+
+def test_a_sphere_reaches_what_nearest_found():
+    """Although the square of the root of 3 is less than 3."""
+    tree = bw.BoxTree.from_points([[1, 1, 1], [9, 9, 9]])
+    distance = float(tree.nearest([0, 0, 0]).distances[0])
+    assert distance * distance < 3
+    assert tree.query_sphere([0, 0, 0], distance).tolist() == [0]
+    assert tree.nearest([0, 0, 0], max_distance=distance).ids.tolist() == [0]
+    assert tree.query_sphere([0, 0, 0], np.nextafter(distance, 0)).tolist() == []

@@ -148,7 +148,7 @@ def test_every_algorithm_is_in_the_table():
     text = prose_of(ALGORITHMS)
     modules = [
         path.relative_to(ROOT).as_posix()
-        for folder in ("build", "geometry", "query", "tree")
+        for folder in ("build", "geometry", "index", "query", "tree")
         for path in sorted((ROOT / "src" / "boxwood" / folder).glob("*.py"))
         if path.name != "__init__.py"
     ]

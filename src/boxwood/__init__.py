@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from .boxes import BoxTree
 from .loading import Part, as_mesh, load, load_scene
 from .mesh import Mesh
@@ -27,3 +29,10 @@ __all__ = [
     "load_scene",
     "render",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """`boxwood.index` is imported when it is first used."""
+    if name == "index":
+        return importlib.import_module(".index", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -117,17 +117,19 @@ def _batch(
     except ValueError:
         told = ", ".join(f"{name} {array.shape}" for name, array in given.items())
         raise ValueError(f"shapes do not fit together: {told}") from None
-    arrays = []
     for name, array in given.items():
         if not (infinite and name in numbers):
             _refuse_infinite(name, array, name in vectors)
         elif np.isnan(array).any():
             row = np.argwhere(np.isnan(array))[0].tolist()
             raise ValueError(f"{name}{row or ''} is nan")
-        if name in vectors and array.dtype.char != "f":
+        if array.dtype.char != "f" and (name in vectors or array.ndim):
             dtype = FLOAT64
+    arrays = []
+    for name, array in given.items():
         if name in numbers:
-            arrays.append(_ready(array, FLOAT64, shape, (-1,)))
+            with np.errstate(over="ignore"):  # what float32 cannot hold is beyond all of its numbers
+                arrays.append(_ready(array.astype(dtype), FLOAT64, shape, (-1,)))
         elif dimension == 3:
             arrays.append(_ready(array, FLOAT64, (*shape, 3), (-1, 3)))
         else:

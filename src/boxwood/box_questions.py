@@ -78,8 +78,9 @@ class BoxQuestions(BoxRays):
     ) -> Ids | Ragged:
         """The boxes that reach within a radius of each centre; exactly that far counts, and a radius of 0 is a point.
 
-        What decides is dx * dx + dy * dy + dz * dz <= radius * radius in float64, dx being how far the box is from the
-        centre on the x axis.
+        What decides is the distance as `nearest` tells it: the root of dx * dx + dy * dy + dz * dz in float64, dx being
+        how far the box is from the centre on the x axis, rounded to the dtype that the set, the centres and radii have
+        in common. A single radius is rounded to it, too.
 
         Parameters
         ----------
@@ -101,7 +102,8 @@ class BoxQuestions(BoxRays):
         """
         batch = sphere_batch(center, radius, self.dtype, self.dimension)
         options = {"threads": threads, "progress": progress, "counters": counters}
-        return _rows(batch, *overlapping_spheres(self.tree, *batch.arrays, **options))
+        centers, radii = batch.arrays
+        return _rows(batch, *overlapping_spheres(self.tree, centers, radii, batch.dtype, **options))
 
     def query_frustum(
         self,
@@ -152,7 +154,7 @@ class BoxQuestions(BoxRays):
         """The k boxes nearest to each point; a box that holds the point is 0 away.
 
         A distance is the root of dx * dx + dy * dy + dz * dz in float64, dx being how far the box is on the x axis,
-        rounded to the dtype of the answer: that of the set, or float64 when the points are.
+        rounded to the dtype of the answer: that of the set, or float64 when points or an array of max_distance are.
 
         Parameters
         ----------
@@ -160,7 +162,7 @@ class BoxQuestions(BoxRays):
         k : int
             At least 1.
         max_distance : number or (...) array_like
-            Boxes farther away do not count, as `query_sphere` decides it.
+            Boxes farther away, as distances are told, do not count.
         threads, progress, counters : as of `query_box`.
 
         Returns

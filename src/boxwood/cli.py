@@ -16,6 +16,7 @@ from typing import Any
 import typer
 
 from . import __version__
+from .commands.bench import structures
 from .commands.demo import demo
 from .commands.info import info
 from .commands.rays import rays
@@ -60,6 +61,10 @@ for _name, _command in (
     ("warm", warm),
 ):
     app.command(_name)(guarded(_command))
+
+bench = typer.Typer(help="Measure boxwood on this machine.", no_args_is_help=True)
+bench.command("structures")(guarded(structures))
+app.add_typer(bench, name="bench")
 
 
 @app.callback(invoke_without_command=True)

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import rays
+from ..bench.scenes import scene
+from ..bench.structures import COLUMNS, STRUCTURES, measure
 from ..boxes import BoxTree
 from ..build.choose import BUILDERS
 from ..mesh import Mesh
@@ -98,6 +100,16 @@ def boxes(dtype: str) -> list[Task]:
     return [(f"boxes {name}, {dtype}", task) for name, task in tasks.items()]
 
 
+def family(names: Sequence[str] = (), questions: Sequence[str] = COLUMNS) -> list[Task]:
+    """A task for each of these structures of `boxwood.index`, or for all; their kernels know one dtype."""
+
+    def use(name: str) -> object:
+        dimension = STRUCTURES[name].DIMENSION or 3
+        return measure(scene("uniform", 40, dimension, 16), [name], questions, seconds=0)
+
+    return [(f"structure {name}", partial(use, name)) for name in names or STRUCTURES]
+
+
 def everything() -> list[Task]:
     """Tasks for all kernels there are."""
     asked = ("raycast", "occluded", "raycast_all", "count_hits")
@@ -107,7 +119,7 @@ def everything() -> list[Task]:
         tasks += [*counting(dtype, *asked), *checking(dtype)]
         tasks += pictures(dtype, tuple(MODES), ambient=True)
         tasks += boxes(dtype)
-    return [*tasks, *questions("float32", "float64", asked)]
+    return [*tasks, *questions("float32", "float64", asked), *family()]
 
 
 def compile_all(tasks: Sequence[Task]) -> float:

@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import inline
-from .._simd import fma, less_equal, load8, maximum, splat4, splat8
+from .._simd import first_bit, fma, less_equal, load8, maximum, splat4, splat8
 from ..descend import reach
 from ..layout import FRAME_CENTER, FRAME_SCALE
-from .box_blocks import safe_scale, squares
+from .box_blocks import box_at, safe_scale, squares
+from .distance import distance, shown, surely_beyond, surely_within
 from .regions import aim, touches
 
 f4 = np.float32
@@ -33,9 +34,10 @@ FARTHEST = 1e150
 """No point is farther from the tree, as far as nodes can tell: squares of more overflow."""
 
 # Numbers for the point at hand: the point plus and minus the pad, 2 o, and the factor of d, all of float32; and in
-# float64 the scale for squares, the factor from such squares to the tree's, the sum of o^2, the factor of the bound.
+# float64 the scale for squares, the factor from such squares to the tree's, the sum of o^2, the factor of the bound;
+# and for a sphere, the squares up to which a box is in it surely, and perhaps.
 ABOVE, BELOW, OFFSET, FACTOR = 0, 3, 6, 9
-SCALE, RATIO, FAR, WEIGHT = 0, 1, 2, 3
+SCALE, RATIO, FAR, WEIGHT, SURELY, PERHAPS = 0, 1, 2, 3, 4, 5
 
 
 class Points(NamedTuple):
@@ -52,8 +54,9 @@ class Spheres(NamedTuple):
 
     center: np.ndarray  # (n, 3) float64
     radius: np.ndarray  # (n,)
+    single: bool  # distances are seen in float32
     current: np.ndarray  # (10,) float32
-    factors: np.ndarray  # (4,) float64
+    factors: np.ndarray  # (6,) float64
 
 
 @inline
@@ -123,22 +126,26 @@ def _(spheres, nodes, node, limit):
     return values, less_equal(values, splat8(limit))
 
 
-@inline
-def square_of(factors, distance):
-    """A distance squared as `squares` tells them; a number in any case."""
-    scaled = distance * factors[SCALE]
-    return min(scaled * scaled, 1.7e308)
-
-
 @aim.implemented_for(Spheres)
 def _(spheres, frame, r):
-    center = spheres.center
-    turn_to(spheres.current, spheres.factors, frame, center[r, 0], center[r, 1], center[r, 2])
-    return bound_of(spheres.factors, square_of(spheres.factors, spheres.radius[r]))
+    center, factors, radius = spheres.center, spheres.factors, spheres.radius[r]
+    turn_to(spheres.current, factors, frame, center[r, 0], center[r, 1], center[r, 2])
+    factors[SURELY] = surely_within(radius, factors[SCALE], spheres.single)
+    factors[PERHAPS] = surely_beyond(radius, factors[SCALE], spheres.single)
+    return bound_of(factors, factors[PERHAPS])
 
 
 @touches.implemented_for(Spheres)
 def _(spheres, r, blocks, block, shape):
     center, factors = spheres.center, spheres.factors
-    near = squares(blocks, block, shape, center[r, 0], center[r, 1], center[r, 2], factors[SCALE])
-    return less_equal(near, splat4(square_of(factors, spheres.radius[r])))
+    x, y, z = center[r, 0], center[r, 1], center[r, 2]
+    near = squares(blocks, block, shape, x, y, z, factors[SCALE])
+    bits = less_equal(near, splat4(factors[PERHAPS]))
+    doubt = bits & ~less_equal(near, splat4(factors[SURELY]))
+    while doubt != 0:
+        lane = first_bit(doubt)
+        doubt &= doubt - np.uint32(1)
+        low, high = box_at(blocks, block + lane, shape)
+        if not shown(distance(low, high, x, y, z), spheres.single) <= spheres.radius[r]:
+            bits &= ~(np.uint32(1) << np.uint32(lane))
+    return bits

@@ -96,8 +96,8 @@ def cast_rays(ask, tree, rays, threads, progress, counters):
     """Ask about rays, each checked before. `ask(answer, begin, end)` calls answer with a question."""
     origins, directions = in_space(rays.origins), in_space(rays.directions)
     dtype = rays.origins.dtype
-    t_min, t_max = (wide(array) for array in (rays.t_min, rays.t_max))
-    t_max = wide(np.minimum(t_max, np.finfo(dtype).max))  # a t beyond the numbers is no hit
+    most = np.finfo(dtype).max  # a t beyond the numbers is no hit
+    t_min, t_max = wide(np.maximum(rays.t_min, -most)), wide(np.minimum(rays.t_max, most))
     moving = origins, origins, directions, t_min, t_max
 
     def check(begin, end):
@@ -105,21 +105,23 @@ def cast_rays(ask, tree, rays, threads, progress, counters):
         if bad >= 0:
             raise_bad_ray(rays, bad)
 
-    run_casts(ask, check, tree, moving, dtype, threads, progress, counters)
+    run_casts(ask, tree, moving, dtype, threads, progress, counters, check)
 
 
 def cast_boxes(ask, tree, lower, upper, displacement, dtype, threads, progress, counters):
     """Likewise about boxes that move by displacement while t goes from 0 to 1."""
     ends = wide(np.zeros(1)), wide(np.ones(1))
     moving = lower, upper, displacement, *ends
-    run_casts(ask, lambda begin, end: None, tree, moving, dtype, threads, progress, counters)
+    run_casts(ask, tree, moving, dtype, threads, progress, counters)
 
 
-def run_casts(ask, check, tree, moving, dtype, threads, progress, counters):
+def run_casts(ask, tree, moving, dtype, threads=None, progress=None, counters=None, check=None) -> None:
+    """Ask about whatever moves, given as the first five arrays of `Moving`; `check(begin, end)` comes first."""
     single = bool(dtype == np.float32)
 
     def work(begin, end):
-        check(begin, end)
+        if check is not None:
+            check(begin, end)
         counts = None if counters is None else np.zeros(2, np.int64)
         arrays = Moving(*moving, np.empty(10, np.float32), np.empty(3, np.int64))
 

@@ -1,7 +1,7 @@
 """The k boxes nearest to each point, the nearest first and of equally near ones the smaller id first.
 
-What decides is the distance as it is told: the root of `box_blocks.squares`, rounded to the dtype of the answer. The
-best so far lie sorted in the answer's own rows, and the k-th of them is how far the walk still looks.
+What decides is the distance as it is told (`geometry.distance`), rounded to the dtype of the answer. The best so far
+lie sorted in the answer's own rows, and the k-th of them is how far the walk still looks.
 """
 
 from __future__ import annotations
@@ -14,28 +14,19 @@ from .._jit import inline, kernel
 from .._simd import first_bit, key_bound, less_equal, splat4, store
 from .._threads import run_chunks
 from ..descend import Stack, code_at, count_primitives, expand, stack_size
-from ..geometry.box_blocks import block_shape, squares
-from ..geometry.point_box import SCALE, Points, bound_of, square_of, turn_to
+from ..geometry.box_blocks import block_shape, box_at, squares
+from ..geometry.distance import TINY, distance, shown, surely_beyond
+from ..geometry.point_box import SCALE, Points, bound_of, turn_to
 from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
 from .row_order import rows_in_order
 
-f4 = np.float32
-f8 = np.float64
+LARGEST = float(np.finfo(np.float64).max)
+"""What is farther, as far as float64 can tell, is nowhere."""
 
 CHUNK = 4096
 
 MOST_IN_CHUNK = 2**18
 """Answers of a chunk, so that Ctrl-C is heard however many are wanted of each point."""
-
-
-@inline
-def worth(distance, scale, single):
-    """No less than any squared distance whose root is rounded to this distance."""
-    if single:
-        root = (distance + 1e-44) * scale
-        return root * root * (1.0 + 2.0**-22)
-    root = (distance + 5e-324) * scale
-    return root * root * (1.0 + 2.0**-50)
 
 
 @inline
@@ -72,8 +63,8 @@ def find_nearest(
         x, y, z = points.points[r, 0], points.points[r, 1], points.points[r, 2]
         turn_to(points.current, points.factors, frame, x, y, z)
         scale = points.factors[SCALE]
-        most = square_of(points.factors, points.reaches[r])
-        bound = most
+        most = min(points.reaches[r], LARGEST)
+        bound = surely_beyond(most, scale, single)
         limit = bound_of(points.factors, bound)
         key = key_bound(limit)
         for j in range(number):
@@ -93,20 +84,25 @@ def find_nearest(
             block = leaf // BLOCKS_OF_LEAF
             for place in range(block, block + leaf % BLOCKS_OF_LEAF):
                 count_primitives(counts, ids, place * BLOCK_SIZE)
-                away = squares(blocks, place * shape.length, shape, x, y, z, scale)
-                bits = less_equal(away, splat4(bound))
+                four = squares(blocks, place * shape.length, shape, x, y, z, scale)
+                bits = less_equal(four, splat4(bound))
                 if bits == 0:
                     continue
-                store(near, 0, away)
+                store(near, 0, four)
                 while bits != 0:
                     lane = first_bit(bits)
                     bits &= bits - np.uint32(1)
-                    distance = math.sqrt(near[lane]) / scale
-                    if single:
-                        distance = f8(f4(distance))
-                    found = insert(distances, nearest, r, found, distance, np.int64(ids[place * BLOCK_SIZE + lane]))
+                    if near[lane] > TINY:
+                        away = math.sqrt(near[lane]) / scale
+                    else:
+                        low, high = box_at(blocks, place * shape.length + lane, shape)
+                        away = distance(low, high, x, y, z)
+                    away = shown(away, single)
+                    if away <= most:
+                        name = np.int64(ids[place * BLOCK_SIZE + lane])
+                        found = insert(distances, nearest, r, found, away, name)
                 if found == number:
-                    bound = min(most, worth(distances[r, number - 1], scale, single))
+                    bound = surely_beyond(distances[r, number - 1], scale, single)
                     limit = bound_of(points.factors, bound)
                     key = key_bound(limit)
         total += found

@@ -82,11 +82,12 @@ def overlapping_boxes(tree, lower, upper, **options) -> tuple[np.ndarray, np.nda
     return overlapping(tree, regions, lower, upper, **options)
 
 
-def overlapping_spheres(tree, center, radius, **options) -> tuple[np.ndarray, np.ndarray]:
-    """Likewise the boxes that reach within radius of each centre."""
+def overlapping_spheres(tree, center, radius, dtype, **options) -> tuple[np.ndarray, np.ndarray]:
+    """Likewise the boxes whose distance from each centre, in that dtype, is at most the radius."""
+    single = bool(dtype == np.float32)
 
     def regions():
-        return Spheres(center, radius, np.empty(10, np.float32), np.empty(4))
+        return Spheres(center, radius, single, np.empty(10, np.float32), np.empty(6))
 
     return overlapping(tree, regions, center, center, **options)
 
