@@ -126,7 +126,7 @@ def test_map_against_brute_force(map_boxes, dtype):
     np.testing.assert_array_equal(found.pairs, np.argwhere(box_oracle.overlaps(lower, upper, places, places + sizes)))
     radii = rng.uniform(0, 10, 300).astype(dtype)
     found = tree.query_sphere(places, radii)
-    np.testing.assert_array_equal(found.pairs, np.argwhere(box_oracle.reached(lower, upper, places, radii)))
+    np.testing.assert_array_equal(found.pairs, np.argwhere(box_oracle.reached(lower, upper, places, radii, dtype)))
     nearest = tree.nearest(places, 5)
     distances, ids = box_oracle.nearest(lower, upper, places, 5, dtype)
     np.testing.assert_array_equal(nearest.ids, ids)
