@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boxwood._jit import kernel
+from boxwood._simd import smallest_like
 from boxwood.descend import reach
 from boxwood.geometry.bundle_box import ALL_LANES, BOXES, LANES, LIMITS, MOST, RAYS, Group
 from boxwood.geometry.ray import frame_of, limit_of, make_ready
@@ -157,7 +158,7 @@ def constants(room, frame, origins, directions, t_min, t_max, nodes, apart, toge
     for lane in range(LANES):
         origin = (origins[lane, 0], origins[lane, 1], origins[lane, 2])
         direction = (directions[lane, 0], directions[lane, 1], directions[lane, 2])
-        ray, _ = make_ready(space, origin, direction, t_min[lane], axes)
+        ray, _ = make_ready(space, origin, direction, t_min[lane], smallest_like(t_min[lane]), axes)
         limit = limit_of(ray.motion, t_max[lane])
         write(apart, lane, ray.box, ray.shear, ray.motion, limit, t_max[lane])
         box, shear, motion = box_of_lane(group, lane), shear_of_lane(group, lane), motion_of_lane(group, lane)

@@ -137,9 +137,11 @@ def _numbers(name: str, value: object, kinds: str = "iuf", wanted: str = "real n
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError, OverflowError) as reason:
         raise ValueError(f"{name} cannot be read as an array: {reason}") from reason
-    if array.size and (array.dtype.kind not in kinds or array.dtype.itemsize > 8):
+    if array.dtype.kind in kinds and array.dtype.itemsize <= 8:
+        return array
+    if array.size:
         raise ValueError(f"{name} must be {wanted}, not {array.dtype} of shape {array.shape}")
-    return array
+    return np.empty(array.shape)
 
 
 def _vectors(name: str, array: Array, dimension: int = 3) -> Array:

@@ -97,7 +97,17 @@ def plane_batch(planes: object, dimension: int) -> Batch:
         raise ValueError(f"planes{row} has a normal of zero: {_text(array[tuple(row)])}")
     full = np.zeros((*shape, number, 4))
     full[..., :dimension], full[..., 3] = array[..., :dimension], array[..., dimension]
+    full = scaled_planes(full)
     return Batch((_frozen(full.reshape(int(np.prod(shape)), number, 4)),), shape, FLOAT64)
+
+
+def scaled_planes(planes: Array) -> Array:
+    """Planes (..., 4) with their normals scaled by a power of two to at most 1, so that no product overflows."""
+    _, exponents = np.frexp(np.abs(planes[..., :3]).max(axis=-1, initial=0.0))
+    most = np.finfo(planes.dtype).max
+    with np.errstate(over="ignore"):
+        scaled: Array = np.clip(np.ldexp(planes, -exponents[..., None]), -most, most)
+    return scaled
 
 
 def _batch(

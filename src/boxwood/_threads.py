@@ -46,10 +46,21 @@ def run_chunks(
         size = min(chunk, max(size, -(-share // 64) * 64))  # in whole cache lines of any output
     if not 0 < count <= size:
         return _Batch(work, count, size).run(threads or 1, progress)
-    results = [work(0, count)]
+    try:
+        results = [work(0, count)]
+    except SystemError as error:
+        raise _meant(error) from error
     if progress is not None:
         progress(count, count)
     return results
+
+
+def _meant(error: BaseException) -> BaseException:
+    """Ctrl-C, where a SystemError comes from that: Numba wraps what is raised while a kernel's arrays return."""
+    cause: BaseException | None = error
+    while isinstance(cause, SystemError):
+        cause = cause.__cause__ or cause.__context__
+    return cause if isinstance(cause, KeyboardInterrupt) else error
 
 
 def usable_cpus() -> int:
@@ -127,7 +138,7 @@ class _Batch(Generic[Result]):
         try:
             self.results[chunk] = self.work(start, stop)
         except BaseException as error:
-            self.errors[chunk] = error
+            self.errors[chunk] = _meant(error)
             self.close()
             return False
         with self.lock:

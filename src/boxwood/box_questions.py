@@ -180,7 +180,7 @@ class BoxQuestions(BoxRays):
         ([[1.0, 3.0], [1.0, 1.8]], [[1, 0], [0, 1]])
         """
         batch = point_batch(points, max_distance, self.dtype, self.dimension)
-        k = positive_int("k", k)
+        k = positive_int("k", k, 1, 2**31 - 1)
         options = {"threads": threads, "progress": progress, "counters": counters}
         found = nearest_boxes(self.tree, batch.arrays[0], batch.arrays[1], k, batch.dtype, **options)
         return Nearest(*(boxed(batch.shape, array) for array in found))

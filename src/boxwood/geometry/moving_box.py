@@ -66,10 +66,10 @@ def keep_all(moving):
 
 
 @inline
-def turn_to(moving, frame, r, axes):
+def turn_to(moving, frame, r, step, axes):
     """Set the numbers of box r; how t belongs to progress, whether it can meet the tree, and whether all of it is met.
 
-    `axes` is room for nine numbers.
+    `step` is the smallest number that a t can be told in, and `axes` is room for nine.
     """
     low, high, along, scale = moving.lower, moving.upper, moving.direction, frame[FRAME_SCALE]
     cx, cy, cz = frame[FRAME_CENTER], frame[FRAME_CENTER + 1], frame[FRAME_CENTER + 2]
@@ -79,9 +79,8 @@ def turn_to(moving, frame, r, axes):
     hx, hy = (high[r, 0] * 0.5 - low[r, 0] * 0.5) * scale, (high[r, 1] * 0.5 - low[r, 1] * 0.5) * scale
     hz = (high[r, 2] * 0.5 - low[r, 2] * 0.5) * scale
     away = max(max(abs(x * scale - cx), abs(y * scale - cy)), abs(z * scale - cz))
-    rounding = away * 2.0**-50  # of the exact test
-    if hx > 0.0 or hy > 0.0 or hz > 0.0:  # and of the middle of the box
-        rounding += max(max(abs(x), abs(y)), abs(z)) * 2.0**-51 * scale
+    rounding = away * 2.0**-50  # of the exact test; then of the middle of the box, and of where that is moved to
+    rounding += (max(max(abs(x), abs(y)), abs(z)) * scale + max(max(abs(cx), abs(cy)), abs(cz)) + 32.0) * 2.0**-51
     largest = max(max(hx, hy), hz) + rounding
     everywhere = not largest <= WIDEST
     dx, dy, dz = along[r, 0], along[r, 1], along[r, 2]
@@ -91,7 +90,7 @@ def turn_to(moving, frame, r, axes):
     if everywhere or still:
         dx, dy, dz = f8(1.0), f8(0.0), f8(0.0)
     least = moving.t_min[r if moving.t_min.shape[0] > 1 else 0]
-    ray, reachable = make_ready(frame_of(frame), (x, y, z), (dx, dy, dz), least, axes)
+    ray, reachable = make_ready(frame_of(frame), (x, y, z), (dx, dy, dz), least, step, axes)
     if everywhere:
         keep_all(moving)
     elif largest < 2.0**-30:

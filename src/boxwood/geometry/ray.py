@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import inline
-from .._simd import number_like, product_error, smallest_like
+from .._simd import number_like, product_error
 from .ray_box import BoxRay
 
 f4 = np.float32
@@ -110,10 +110,11 @@ def moved(origin, shift, direction):
 
 
 @inline
-def make_ready(frame, origin, direction, t_min, axes):
+def make_ready(frame, origin, direction, t_min, step, axes):
     """The ray's constants, and whether it comes near the tree at all.
 
-    origin, direction and t_min are scalars of the computing dtype; `axes` is room for nine.
+    origin, direction and t_min are scalars of the computing dtype; `step` is the smallest number that a t can be told
+    in, and `axes` is room for nine.
     """
     ox, oy, oz = origin
     dx, dy, dz = direction
@@ -143,7 +144,7 @@ def make_ready(frame, origin, direction, t_min, axes):
     px, py, pz = pad * abs(ix), pad * abs(iy), pad * abs(iz)
     # Progress is rounded, and so is the t of a moved origin, which is no smaller than the way that it was moved. Near
     # the smallest numbers t itself has steps as large as this.
-    slack = (FARTHEST + abs(shift * speed)) * PAD + STEPS * smallest_like(ox) * speed
+    slack = (FARTHEST + abs(shift * speed)) * PAD + STEPS * step * speed
     if not speed < FASTEST:
         speed, slack = FASTEST, EVERYTHING
     offset = slack - shift * speed

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Shape, _numbers
 from .._jit import kernel
+from .._regions import scaled_planes
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -101,7 +102,7 @@ def planes(value: object, dimension: int) -> Batch:
         if bad.any():
             place = _place(bad.reshape(-1), array.shape[:-1])
             raise ValueError(f"planes{place} {fault}: {_text(array.reshape(-1, dimension + 1)[bad.argmax()])}")
-    return Batch(rows, shape, _single(array))
+    return Batch(scaled_planes(rows), shape, _single(array))
 
 
 class Rays(NamedTuple):

@@ -250,7 +250,7 @@ class Structure(abc.ABC):
             (..., k) distances and ids, not squeezed for k = 1.
         """
         batch = arguments.points("points", points, self._dimension, self._single)
-        k = positive_int("k", k)
+        k = positive_int("k", k, 1, 2**31 - 1)
         most = arguments.largest_distance(max_distance, batch.single)
         distances, nearest = self._nearest(batch, k, most, threads)
         dtype = FLOAT32 if batch.single else FLOAT64

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._arrays import raise_bad_ray
 from .._jit import generic, inline, kernel
-from .._simd import first_bit, key_bound
+from .._simd import first_bit, key_bound, smallest_like
 from .._threads import run_chunks
 from ..descend import Stack, code_at, count_primitives, expand, stack_size
 from ..geometry.box_blocks import block_shape
@@ -49,9 +49,10 @@ def cast(question, moving, nodes, codes, blocks, ids, frame, single, counts, beg
     stack = Stack(np.empty(size, np.int32), np.empty(size, np.uint32))
     shape = block_shape(blocks, ids)
     times, axes = np.empty(8, np.float64), np.empty(9, np.float64)
+    step = smallest_like(f4(0.0)) if single else smallest_like(f8(0.0))
     for r in range(begin, end):
         begin_row(question, r)
-        motion, reachable, everywhere, still = turn_to(moving, frame, r, axes)
+        motion, reachable, everywhere, still = turn_to(moving, frame, r, step, axes)
         least = moving.t_min[r if moving.t_min.shape[0] > 1 else 0]
         most = moving.t_max[r if moving.t_max.shape[0] > 1 else 0]
         limit = bound_of(motion, everywhere, still, most)

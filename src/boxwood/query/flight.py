@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import inline
-from .._simd import first_bit, key_bound
+from .._simd import first_bit, key_bound, smallest_like
 from ..descend import code_at, primitives_in
 from ..geometry import bundle_box
 from ..geometry.ray import Motion, Ray, Shear, high_of, limit_of, low_of, make_ready
@@ -68,7 +68,7 @@ def begin_ray(flight, kept, base, space, origins, directions, t_min, t_max, r, a
     most = t_max[r if t_max.shape[0] > 1 else 0]
     origin = (origins[r, 0], origins[r, 1], origins[r, 2])
     direction = (directions[r, 0], directions[r, 1], directions[r, 2])
-    ray, reachable = make_ready(space, origin, direction, least, axes)
+    ray, reachable = make_ready(space, origin, direction, least, smallest_like(least), axes)
     keep(flight, base, ray, low_of(ray.motion, least), least)
     begin(kept, base // SIZE, r, most)
     set_limit(flight, base, ray.motion, most)
