@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..archive import replacing
 from ..bench.calibration import SIZES as CALIBRATED
-from ..bench.calibration import calibrate
+from ..bench.calibration import calibrate, text_of
 from ..bench.machine import machine
 from ..bench.plot import check_plot, plot
 from ..bench.scenes import DISTRIBUTIONS, Scene, scene, scene_of
@@ -104,7 +103,7 @@ def write_calibration(path: Path, sizes: str) -> int:
         say(str(wrong))
         return 1
     with replacing(path) as file:
-        file.write((json.dumps(table, indent=1) + "\n").encode())
+        file.write(text_of(table).encode())
     print(f"{path}: use it as boxwood.index.recommend(..., table={str(path)!r})")
     return 0
 
