@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,3 +45,9 @@ def calibrate(sizes: Sequence[int] = SIZES, *, seconds: float = 0.05, progress: 
     }
     table["brute_force_wins_below"] = brute_force_wins_below(table)
     return table
+
+
+def text_of(table: Table) -> str:
+    """As JSON, a line for each structure."""
+    text = json.dumps(table, indent=1)
+    return re.sub(r"\[[^\[\]{}]*\]", lambda found: " ".join(found[0].split()), text) + "\n"

@@ -71,7 +71,7 @@ def scene_of(name: str, lower: Floats, upper: Floats, asked: int, seed: int = 0)
     centers = middle[rng.integers(0, n, asked)] + rng.normal(size=(asked, d)) * radius * 0.5
     directions = rng.normal(size=(asked, d))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    step = rng.normal(size=(n, d)) * radius * 0.02
+    step = rng.normal(size=(n, d)) * radius * 0.1
     return Scene(name, lower, upper, radius, centers, directions, views(centers, directions, 10 * radius), step)
 
 

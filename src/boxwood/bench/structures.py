@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from .. import index
 from .scenes import NEIGHBOURS, Scene
 
-WHOLE = ("build", "move", "pairs")
-"""What is done with all objects at once: nanoseconds are those an object."""
+WHOLE = ("build", "move", "tenth", "pairs")
+"""What is done with all objects at once, or moved are a tenth of them: nanoseconds are those an object."""
 QUESTIONS = ("sphere", "box", "frustum", "ray", "nearest", "pairs")
-COLUMNS = ("build", "move", *QUESTIONS)
+MOVES = ("move", "tenth")
+COLUMNS = ("build", "move", "tenth", *QUESTIONS)
 STRUCTURES: dict[str, type[index.Structure]] = {
     kind.__name__: kind
     for kind in (
@@ -54,7 +55,7 @@ class Row:
     nanoseconds : float
         For one of them, in the quickest round.
     compared : int
-        How many answers were compared with those of brute force; of `build` none, of `move` those to spheres after it.
+        How many answers were compared with those of brute force; of `build` none, of moves those to spheres after them.
     same : bool
         Whether all of them were the same.
     """
@@ -126,6 +127,8 @@ def measure(
         if progress is not None:
             progress(done, len(questions), f"{question}, {n:,} {scene.name}, {scene.dimension}-D")
         mostly = built
+        if question in MOVES:  # which may leave a structure other than it was built
+            mostly = {name: type(each)(scene.lower, scene.upper) for name, each in built.items()}
         if question == "pairs" and n > MOST_BRUTE_PAIRS:
             mostly = {name: each for name, each in built.items() if name != "BruteForce"}
         verdicts = {name: compare(brute, each, question, scene, threads) for name, each in mostly.items()}
@@ -144,13 +147,13 @@ def compare(
     count = min(len(scene.centers), max(10, int(COMPARED / max(n, 1))))
     if question == "build":
         return 0, True
-    if question == "move":
-        ids = np.arange(n)
-        for structure in (brute, each):
-            structure.move(ids, scene.lower + scene.step, scene.upper + scene.step)
+    if question in MOVES:
+        there, back = zip(*(moves(structure, question, scene) for structure in (brute, each)), strict=True)
+        for move in there:
+            move()
         agree = same(ask(brute, "sphere", scene, count, threads), ask(each, "sphere", scene, count, threads))
-        brute.move(ids, scene.lower, scene.upper)
-        each.move(ids, scene.lower, scene.upper)
+        for move in back:
+            move()
         return count, agree
     if question == "pairs":
         return compare_pairs(brute, each.pairs(threads=threads), scene, min(count, n), threads)
@@ -176,8 +179,7 @@ def time_in_turns(
     calls: dict[str, Callable[[], Any]] = {}
     items: dict[str, int] = {}
     for name, each in built.items():
-        whole = len(scene.lower) * (2 if question == "move" else 1)
-        items[name] = whole if question in WHOLE else paced(each, question, scene, seconds, threads)
+        items[name] = items_of(question, scene) or paced(each, question, scene, seconds, threads)
         calls[name] = call_of(each, question, scene, items[name], threads)
     least, spent = dict.fromkeys(built, np.inf), dict.fromkeys(built, 0.0)
     gc.collect()
@@ -195,6 +197,26 @@ def time_in_turns(
     return {name: (items[name], least[name] / max(items[name], 1) * 1e9) for name in built}
 
 
+def items_of(question: str, scene: Scene) -> int:
+    """What is done at once; 0 for questions, of which there may be any number. Moves go there and back."""
+    if question in MOVES:
+        return 2 * len(movers(question, scene))
+    return len(scene.lower) if question in WHOLE else 0
+
+
+def movers(question: str, scene: Scene) -> NDArray[np.int64]:
+    """The ids of those that move."""
+    return np.arange(0, len(scene.lower), 1 if question == "move" else 10)
+
+
+def moves(each: index.Structure, question: str, scene: Scene) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """A small move there, and back."""
+    ids = movers(question, scene)
+    places = scene.lower[ids], scene.upper[ids]
+    others = places[0] + scene.step[ids], places[1] + scene.step[ids]
+    return lambda: each.move(ids, *others), lambda: each.move(ids, *places)
+
+
 def paced(each: index.Structure, question: str, scene: Scene, seconds: float, threads: int | None) -> int:
     """How many questions fit a round."""
     most = len(scene.centers)
@@ -209,14 +231,9 @@ def call_of(
 ) -> Callable[[], Any]:
     if question == "build":
         return lambda: type(each)(scene.lower, scene.upper)
-    if question == "move":
-        ids, lower, upper = np.arange(items // 2), scene.lower + scene.step, scene.upper + scene.step
-
-        def there_and_back() -> None:
-            each.move(ids, lower, upper)
-            each.move(ids, scene.lower, scene.upper)
-
-        return there_and_back
+    if question in MOVES:
+        there, back = moves(each, question, scene)
+        return lambda: (there(), back())
     return lambda: ask(each, question, scene, items, threads)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..archive import replacing
 from ..bench.calibration import SIZES as CALIBRATED
-from ..bench.calibration import calibrate
+from ..bench.calibration import calibrate, text_of
 from ..bench.machine import machine
 from ..bench.plot import check_plot, plot
 from ..bench.scenes import DISTRIBUTIONS, Scene, scene, scene_of
@@ -87,6 +86,8 @@ def structures(
         for each in scenes:
             tell(each, [row for row in rows if belongs(row, each)], columns)
     wrong = [row for row in rows if not row.same]
+    if not wrong and not as_json:
+        print("all answers that were compared are those of brute force")
     if wrong:
         told = sorted({f"{row.structure} ({row.question}, {row.scene})" for row in wrong})
         say(f"answers differ from those of brute force: {', '.join(told)}")
@@ -104,7 +105,7 @@ def write_calibration(path: Path, sizes: str) -> int:
         say(str(wrong))
         return 1
     with replacing(path) as file:
-        file.write((json.dumps(table, indent=1) + "\n").encode())
+        file.write(text_of(table).encode())
     print(f"{path}: use it as boxwood.index.recommend(..., table={str(path)!r})")
     return 0
 
@@ -150,19 +151,11 @@ def tell(each: Scene, rows: Sequence[Row], columns: Sequence[str]) -> None:
     for row in rows:
         told.setdefault(row.structure, {})[row.question] = row.nanoseconds
     least = {name: min(times[name] for times in told.values() if name in times) for name in columns}
-    cells = [
-        (
-            structure,
-            *(mark(times.get(name), least[name]) for name in columns),
-            "yes" if all(row.same for row in rows if row.structure == structure) else "NO",
-        )
-        for structure, times in told.items()
-    ]
+    cells = [(name, *(mark(times.get(column), least[column]) for column in columns)) for name, times in told.items()]
     whole = [name for name in columns if name in WHOLE]
     title = f"{len(each.lower):,} {each.name}, {each.dimension}-D: ns a question"
     title += f"; {', '.join(whole)}: ns an object" if whole else ""
-    headings = {"": "left", **dict.fromkeys(columns, "right"), "same": "right"}
-    print_table(title, headings, cells)
+    print_table(title, {"": "left", **dict.fromkeys(columns, "right")}, cells)
 
 
 def mark(nanoseconds: float | None, least: float) -> str:

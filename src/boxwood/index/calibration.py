@@ -19,8 +19,9 @@ import numpy as np
 FORMAT = 1
 BRUTE = "BruteForce"
 QUESTIONS = ("sphere", "box", "frustum", "ray", "nearest", "pairs")
-SIZES = 2.0 ** np.arange(1, 21, 0.125)
-"""Among which the end of brute force is looked for."""
+TENTH = 0.1
+STEP = 2.0**0.125
+"""Between numbers of objects among which the end of brute force is looked for."""
 
 Table: TypeAlias = dict[str, Any]
 
@@ -42,7 +43,7 @@ def read(path: str | os.PathLike[str]) -> Table:
         sizes = table["sizes"]
         for dimension in ("2", "3"):
             for spread in ("uniform", "clustered", "linear"):
-                for question in ("build", "move", *QUESTIONS):
+                for question in ("build", "move", "tenth", *QUESTIONS):
                     columns = table["nanoseconds"][dimension][spread][question]
                     if not all(len(times) == len(sizes) for times in columns.values()):
                         raise ValueError(f"it has not a time for each of {len(sizes)} sizes")
@@ -71,9 +72,17 @@ def seconds(
 
     All pairs at once are as many questions as there are objects.
     """
-    change = ("move", moving * count) if moving > 0 else ("build", count)
-    work = (change, (query, asked))
-    return sum(nanoseconds(table, dimension, spread, name, structure, count) * items for name, items in work) * 1e-9
+    def total(name: str, items: float) -> float:
+        return nanoseconds(table, dimension, spread, name, structure, count) * items * 1e-9
+
+    if moving == 0:
+        change = total("build", count)
+    elif moving <= TENTH:
+        change = total("tenth", moving * count)
+    else:  # between what a tenth and all take together, which some structures need not even differ in
+        share = (moving - TENTH) / (1 - TENTH)
+        change = (1 - share) * total("tenth", TENTH * count) + share * total("move", count)
+    return change + total(query, asked)
 
 
 def structures_of(table: Table, dimension: int, spread: str, query: str) -> list[str]:
@@ -82,13 +91,16 @@ def structures_of(table: Table, dimension: int, spread: str, query: str) -> list
 
 
 def end_of_brute_force(table: Table, dimension: int, spread: str, moving: float, query: str) -> int:
-    """The number of objects from which another structure is quicker, when each object asks one question a step."""
+    """The number of objects from which another structure is quicker, when each object asks one question a step; that
+    of the smallest measured, if it is there already."""
     others = [name for name in structures_of(table, dimension, spread, query) if name != BRUTE]
-    for count in SIZES:
+    count = float(min(table["sizes"]))
+    while count < max(table["sizes"]):
         costs = [seconds(table, dimension, spread, name, count, moving, query, count) for name in others]
         if min(costs) < seconds(table, dimension, spread, BRUTE, count, moving, query, count):
-            return int(count)
-    return int(SIZES[-1])
+            break
+        count *= STEP
+    return int(count)
 
 
 def brute_force_wins_below(table: Table) -> dict[str, dict[str, dict[str, int]]]:

@@ -1,8 +1,9 @@
 """Which structure is best for these boxes, this motion and this question: looked up in a table of measurements.
 
 The boxes are sorted into one of three spreads (even, in clusters, along lines) by counting the cells that they occupy:
-an even spread fills most of as many cells as there are objects; of an uneven one the number of occupied cells doubles
-when cells are halved if it is a line (its box-counting dimension is 1).
+an even spread fills most of as many cells as there are objects; along a line the number of cells that hold them doubles
+when cells are halved, and around clusters it hardly changes (the correlation dimension of Grassberger and Procaccia
+1983).
 """
 
 from __future__ import annotations
@@ -39,8 +40,11 @@ FEW = 64
 SAMPLE = 20_000
 EVEN = 0.25
 """The least part of as many cells as objects that an even spread occupies; 0.63 when it is random."""
-LINE = (0.6, 1.4)
-"""Box-counting dimensions of what is taken for a line."""
+SCALES = (4, 8, 16, 32)
+"""Cells along the longest side."""
+LINE = (0.5, 1.5)
+"""Dimensions of what is taken for a line, from each scale to the next."""
+NEVER = "brute force would be best of a handful of objects at most"
 UNEQUAL = 16.0
 """The largest boxes are so many times the usual size: cells would be wrong for one or the other."""
 
@@ -137,12 +141,12 @@ def recommend(
     end = calibration.end_of_brute_force(measured, dimension, spread, part, query)
     each = calibration.nanoseconds(measured, dimension, spread, query, best, count) * 1e-9
     change = "move" if part > 0 else "build"
-    first = calibration.nanoseconds(measured, dimension, spread, change, best, count) * 1e-9
+    first = costs[best] - each * items
     reason = (
         f"{count:,} objects in {dimension}-D, {SPREADS[spread]}, {part:.0%} of them moving in a step: "
-        f"{best} takes about {told(each)} {ASKED[query]} and {told(first)} an object to {change}, "
+        f"{best} takes about {told(each)} {ASKED[query]} and {told(first)} to {change} them, "
         f"{told(costs[best])} a step against {told(costs[others[0]])} of {others[0]}; "
-        f"brute force would be best below about {end:,} objects"
+        f"{f'brute force would be best below about {end:,} objects' if end > min(measured['sizes']) else NEVER}"
         f"{'; boxes of very different sizes rule out cells' if unequal else ''}."
     )
     return Recommendation(STRUCTURES[best], parameters_for(best, boxes, dimension, least), reason, costs)
@@ -182,15 +186,23 @@ def spread_of(boxes: NDArray[np.float64], dimension: int) -> str:
         return "clustered"
     extent = np.maximum((middle - low).max(axis=0), size * 1e-3)
     side = float((np.prod(extent) / len(rows)) ** (1 / dimension))  # so that there are as many cells as objects
-    if occupied(middle - low, side) >= EVEN * len(rows):
+    if len(counts_of(middle - low, side)) >= EVEN * len(rows):
         return "uniform"
-    coarse, fine = (occupied(middle - low, size / cells) for cells in (8, 16))
-    return "linear" if LINE[0] <= np.log2(fine / coarse) <= LINE[1] else "clustered"
+    cells = np.array([weighted(middle - low, size / number) for number in SCALES])
+    dimensions = np.log2(cells[1:] / cells[:-1])
+    return "linear" if LINE[0] <= dimensions.min() and dimensions.max() <= LINE[1] else "clustered"
 
 
-def occupied(places: NDArray[np.float64], side: float) -> int:
-    """How many cells of that size have something in them."""
-    return len(np.unique(np.floor(places / side), axis=0))
+def counts_of(places: NDArray[np.float64], side: float) -> NDArray[np.int64]:
+    """How many there are in each cell of that size that is not empty."""
+    counts: NDArray[np.int64] = np.unique(np.floor(places / side), axis=0, return_counts=True)[1]
+    return counts
+
+
+def weighted(places: NDArray[np.float64], side: float) -> float:
+    """How many cells hold the objects, as if each of them held as many."""
+    counts = counts_of(places, side)
+    return float(counts.sum() ** 2 / (counts.astype(float) ** 2).sum())
 
 
 def told(seconds: float) -> str:
