@@ -115,7 +115,7 @@ QUESTIONS = {
     "one plane": (lambda t: t.query_frustum([1, 0, 5]), r"planes must have shape \(k, 3\) or \(\.\.\., k, 3\)"),
     "wide plane": (lambda t: t.query_frustum([[1, 0, 5, 0]]), r"planes must have shape \(k, 3\)"),
     "nan point": (lambda t: t.nearest([[0, 0], [0, math.nan]]), r"points\[1\] is not finite"),
-    "k": (lambda t: t.nearest([0, 0], 0), "k must be an integer of at least 1, not 0"),
+    "k": (lambda t: t.nearest([0, 0], 0), "k must be an integer from 1 to 2147483647, not 0"),
     "half of k": (lambda t: t.nearest([0, 0], 1.5), "k must be an integer"),
     "distance": (lambda t: t.nearest([[0, 0]] * 2, max_distance=[1, -1]), r"max_distance\[1\] is negative: -1"),
     "nan distance": (lambda t: t.nearest([0, 0], max_distance=math.nan), "max_distance is nan"),

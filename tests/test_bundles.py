@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boxwood._arrays import rays
 from boxwood._jit import kernel
 from boxwood._simd import smallest_like
 from boxwood.descend import reach
@@ -18,6 +17,7 @@ from boxwood.geometry.ray_group import box_of_lane, is_bundle, make_group, motio
 from boxwood.layout import NODE_FLOATS
 from boxwood.query.engine import answer
 from boxwood.query.question import CLOSEST, unanswered
+from boxwood.query.ray_batch import SIDES
 from worlds import DTYPES, Batch, aimed_rays, assert_same, closed_mesh, everything, some, soup_mesh, soups
 
 small = pytest.mark.small
@@ -184,9 +184,9 @@ def test_constants_and_boxes_are_those_of_each_ray_alone(dtype):
     mixed = aimed_rays(mesh, 8, LANES * count, dtype)
     rng = np.random.default_rng(2)
     bundles = lanes = 0
-    for rays in (batch, mixed):
+    for each in (batch, mixed):
         for i in range(0, LANES * count, LANES):
-            origins, directions = (np.ascontiguousarray(rows[i : i + LANES]) for rows in rays)
+            origins, directions = (np.ascontiguousarray(rows[i : i + LANES]) for rows in each)
             t_min, t_max = rng.uniform(0, 1, LANES).astype(dtype), rng.uniform(1, 9, LANES).astype(dtype)
             apart, together = np.zeros((LANES, 31)), np.zeros((LANES, 31))
             steps = np.zeros((len(nodes) // NODE_FLOATS, 2), np.int64)
@@ -287,13 +287,11 @@ def test_any_number_of_rays(count, offset):
 def test_counted_rays_walk_alone():
     """So that what a ray costs does not depend on its neighbours."""
     mesh = closed_mesh("sphere", np.float32)
-    batch = row_of_rays()
-    ranges = np.array([0], np.float32), np.array([EVERYTHING], np.float32)
-    sides = (np.uint32(15), np.uint32(15))
+    batch = rays(*row_of_rays(), 0.0, EVERYTHING, mesh.dtype)
     together, single = np.zeros(2, np.int64), np.zeros(2, np.int64)
-    question = unanswered(CLOSEST, SimpleNamespace(origins=batch.origins))
-    answer(question, *mesh.tree.arrays, *batch, *ranges, sides, together, 0, LANES)
+    question = unanswered(CLOSEST, batch)
+    answer(question, *mesh.tree.arrays, *batch[:4], SIDES[None], together, 0, LANES)
     for r in range(LANES):
-        answer(question, *mesh.tree.arrays, *batch, *ranges, sides, single, r, r + 1)
+        answer(question, *mesh.tree.arrays, *batch[:4], SIDES[None], single, r, r + 1)
     assert together.tolist() == single.tolist()
     assert (together > 0).all()

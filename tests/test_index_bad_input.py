@@ -62,7 +62,7 @@ def test_questions(boxes):
         (lambda: boxes.raycast([0, 0], [1, 0], t_min=NAN), "t_min is nan"),
         (lambda: boxes.raycast([0, 0, 0], [1, 0, 0]), r"origins must have shape \(2,\)"),
         (lambda: boxes.nearest([[0, 0], [0, INF]]), r"points\[1\] is not finite: \(0, inf\)"),
-        (lambda: boxes.nearest([0, 0], k=0), "k must be an integer of at least 1, not 0"),
+        (lambda: boxes.nearest([0, 0], k=0), "k must be an integer from 1 to 2147483647, not 0"),
         (lambda: boxes.nearest([0, 0], k=1.5), "k must be an integer"),
         (lambda: boxes.nearest([0, 0], max_distance=-1), "max_distance must be a number of at least 0, not -1"),
         (lambda: boxes.nearest([0, 0], max_distance=NAN), "max_distance must be a number"),
