@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._jit import generic, inline, kernel
+from .._jit import generic, kernel
 from .._threads import run_chunks
+from ..query.sort_ids import sort_ids
 from . import arguments
 from .questions import LARGEST, Box, Frustum, Near, Ray, Sphere, box_at, square_beyond
 from .walk import walk
@@ -125,7 +126,7 @@ def count_and_sort(question, batch, row):
     batch.used[1] = used
     batch.counts[row] = used - first
     if used <= batch.found.shape[0]:
-        sort(batch.found, first, used)
+        sort_ids(batch.found, first, used)
 
 
 finish.implemented_for(Box)(count_and_sort)
@@ -139,23 +140,6 @@ def leave_it(question, batch, row):
 
 finish.implemented_for(Ray)(leave_it)
 finish.implemented_for(Near)(leave_it)
-
-
-@inline
-def sort(numbers, first, last):
-    """Shell's method: quick for few, never slow for many."""
-    gap = 1
-    while gap < (last - first) // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(first + gap, last):
-            number = numbers[i]
-            j = i
-            while j >= first + gap and numbers[j - gap] > number:
-                numbers[j] = numbers[j - gap]
-                j -= gap
-            numbers[j] = number
-        gap //= 3
 
 
 @kernel
