@@ -36,14 +36,22 @@ def vertices_and_faces(vertices: object, faces: object, *, copy: bool = True) ->
     count = len(points)
     if count > MOST_VERTICES:
         raise ValueError(f"vertices has {count} rows, and a mesh can have {MOST_VERTICES}")
-    finite = np.isfinite(points)
-    if not finite.all():
-        row = np.argmin(finite.all(axis=1))
-        raise ValueError(f"vertices[{row}] is not finite: {_text(points[row])}")
+    _raise_unless_finite("vertices", points)
     if corners.size and (corners.min() < 0 or corners.max() >= count):
         row, column = np.argwhere((corners < 0) | (corners >= count))[0]
         raise ValueError(f"faces[{row}] refers to vertex {corners[row, column]}, but there are {count} vertices")
     return _held(points, _real_dtype(points), copy), _held(corners, INT32, copy)
+
+
+def moved_vertices(vertices: object, older: Array) -> Array:
+    """Vertices that take the place of those of a mesh: as many, in the same dtype, finite."""
+    points = _table("vertices", _numbers("vertices", vertices))
+    if points.shape != older.shape:
+        raise ValueError(f"vertices must have shape {older.shape}, as those of the mesh, not {points.shape}")
+    if older.dtype == FLOAT32 and _real_dtype(points) == FLOAT64:
+        raise ValueError(f"the mesh has float32 vertices, and {points.dtype} ones would have to be rounded")
+    _raise_unless_finite("vertices", points)
+    return _held(points, older.dtype, True)
 
 
 class Rays(NamedTuple):
@@ -142,6 +150,13 @@ def _numbers(name: str, value: object, kinds: str = "iuf", wanted: str = "real n
     if array.size:
         raise ValueError(f"{name} must be {wanted}, not {array.dtype} of shape {array.shape}")
     return np.empty(array.shape)
+
+
+def _raise_unless_finite(name: str, points: Array) -> None:
+    finite = np.isfinite(points)
+    if not finite.all():
+        row = np.argmin(finite.all(axis=1))
+        raise ValueError(f"{name}[{row}] is not finite: {_text(points[row])}")
 
 
 def _vectors(name: str, array: Array, dimension: int = 3) -> Array:

@@ -15,29 +15,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import archive
-from ._arrays import boxed, rays, vertices_and_faces
+from ._arrays import moved_vertices, vertices_and_faces
 from .build.choose import build_tree
 from .build.compare import validate_mesh
-from .query.all_hits import all_hits
-from .query.any_hit import any_hit
-from .query.closest_hit import closest_hit
-from .query.hit_count import hit_count
-from .results import AllHits, Counters, Hits
+from .build.renew import refit_tree
+from .mesh_rays import MeshRays
 from .tree.statistics import Statistics
 from .tree.triangle_tree import TriangleTree
 from .tree.validate import validate_links
 
 Progress: TypeAlias = Callable[[int, int], object]
-Cull: TypeAlias = Literal["back", "front"] | None
 StrPath: TypeAlias = str | os.PathLike[str]
 
 KIND = "mesh"
-TREE_NUMBERS = ("build_seconds", "degenerate")
+TREE_NUMBERS = ("build_seconds", "refits", "degenerate", "blotted")
 TREE_ARRAYS = ("nodes", "blocks", "ids", "frame")
-INFINITY = float("inf")
 
 
-class Mesh:
+class Mesh(MeshRays):
     """A triangle mesh, open or closed, sound or broken, that can be asked what rays hit.
 
     Parameters
@@ -146,6 +141,46 @@ class Mesh:
         self._tree = tree
         return self
 
+    def refit(self, vertices: ArrayLike, *, threads: int | None = None) -> Mesh:
+        """Move the vertices, and the tree with them: the same faces, the same tree, and every box of it fitted anew.
+
+        It takes a small part of the time of a build. The tree's shape stays, so questions get slower as faces that
+        were neighbours move apart; `build` makes a new one. Questions that other threads ask meanwhile are answered
+        for the mesh as it was, or as it is then.
+
+        Parameters
+        ----------
+        vertices : (n, 3) array_like
+            As many as before. A mesh in float32 takes float32, and not float64, which it would have to round.
+        threads : int, optional
+            How many may work at once; None for all.
+
+        Returns
+        -------
+        Mesh
+            This mesh.
+
+        Raises
+        ------
+        ValueError
+            For another number of vertices, one that is not finite (it names the first), or a dtype to be narrowed.
+            The mesh is then as it was.
+
+        Examples
+        --------
+        >>> import boxwood as bw
+        >>> mesh = bw.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+        >>> float(mesh.refit([[0, 0, 1], [1, 0, 1], [0, 1, 1]]).raycast([0.2, 0.2, 3], [0, 0, -1]).t_hit)
+        2.0
+        """
+        moved = moved_vertices(vertices, self._vertices)
+        with self._building:
+            tree = self._tree
+            if tree is not None:
+                tree = refit_tree(tree, moved, self._faces, threads)
+            self._vertices, self._tree = moved, tree
+        return self
+
     @property
     def tree(self) -> TriangleTree:
         """The tree that answers; built on first use."""
@@ -195,7 +230,7 @@ class Mesh:
                     **{name: arrays.pop(name) for name in TREE_ARRAYS},
                     builder=told["builder"],
                     build_seconds=float(told["build_seconds"]),
-                    degenerate=int(told["degenerate"]),
+                    **{name: int(told[name]) for name in ("refits", "degenerate", "blotted")},
                 )
                 # The checksum tells that the file is what was saved; this, that no walk can leave the arrays.
                 validate_links(tree)
@@ -216,146 +251,3 @@ class Mesh:
         self._vertices, self._faces, self._tree = state["vertices"], state["faces"], state["tree"]
         self._vertices.flags.writeable = self._faces.flags.writeable = False
         self._building = threading.Lock()
-
-    # Rays
-
-    def raycast(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        *,
-        t_min: ArrayLike = 0.0,
-        t_max: ArrayLike = INFINITY,
-        cull: Cull = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        counters: Counters | None = None,
-    ) -> Hits:
-        """The first thing each ray hits.
-
-        Watertight (Woop, Benthin, Wald 2013): no ray slips between two faces that share an edge or a vertex, and a hit
-        on an edge counts. Of equally near faces the one with the smallest id is named.
-
-        Parameters
-        ----------
-        origins, directions : (..., 3) array_like
-            Directions need not have length one: t counts in multiples of them. A single ray (3,) goes with many.
-        t_min, t_max : float or (...) array_like
-            The range that counts, ends included.
-        cull : {"back", "front"}, optional
-            Faces to pass through: those met on their back, or on their front.
-        threads : int, optional
-            How many may work at once; None for all. Answers do not depend on it.
-        progress : callable, optional
-            Called with (rays done, rays in all).
-        counters : Counters, optional
-            Takes what was tested on the way.
-
-        Returns
-        -------
-        Hits
-            t_hit, primitive_ids and uvs of the batch's shape; inf, -1 and nan where nothing was hit.
-
-        Raises
-        ------
-        ValueError
-            For shapes that do not fit, and for a ray without direction or not finite; it names the first.
-
-        Examples
-        --------
-        >>> import boxwood as bw
-        >>> mesh = bw.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
-        >>> mesh.raycast([[0.2, 0.2, 1], [2, 2, 1]], [0, 0, -1]).t_hit.tolist()
-        [1.0, inf]
-        """
-        batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answers = closest_hit(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
-        t_hit, primitive_ids, uvs = (boxed(batch.shape, answer) for answer in answers)
-        return Hits(t_hit, primitive_ids, uvs, surface=(self._vertices, self._faces))
-
-    def occluded(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        *,
-        t_min: ArrayLike = 0.0,
-        t_max: ArrayLike = INFINITY,
-        cull: Cull = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        counters: Counters | None = None,
-    ) -> NDArray[np.bool_]:
-        """Whether each ray hits anything: (...) bool, true where `raycast` with the same arguments hits.
-
-        It ends at the first hit found, so shadows and lines of sight cost less than by `raycast`.
-        Parameters and errors are those of `raycast`.
-
-        Examples
-        --------
-        >>> import boxwood as bw
-        >>> mesh = bw.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
-        >>> mesh.occluded([0.2, 0.2, 1], [[0, 0, -1], [0, 0, 1]]).tolist()
-        [True, False]
-        """
-        batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answer = any_hit(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
-        occluded: NDArray[np.bool_] = boxed(batch.shape, answer)
-        return occluded
-
-    def raycast_all(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        *,
-        t_min: ArrayLike = 0.0,
-        t_max: ArrayLike = INFINITY,
-        cull: Cull = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        counters: Counters | None = None,
-    ) -> AllHits:
-        """Every crossing of each ray with the surface, sorted by ray, t and face.
-
-        A ray through an edge or a vertex crosses exactly one of the faces around it, as if moved aside by an
-        infinitesimal step that is the same for all, so the number of crossings of a closed mesh is always even for a
-        ray that begins outside and odd for one that begins inside. A ray that only grazes an edge crosses it never or
-        twice. Parameters and errors are those of `raycast`.
-
-        Examples
-        --------
-        >>> import boxwood as bw
-        >>> mesh = bw.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]], [[0, 1, 2], [3, 4, 5]])
-        >>> mesh.raycast_all([0.2, 0.2, 2], [0, 0, -1]).t_hit.tolist()
-        [1.0, 2.0]
-        """
-        batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answers = all_hits(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
-        return AllHits(*answers, surface=(self._vertices, self._faces))
-
-    def count_hits(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        *,
-        t_min: ArrayLike = 0.0,
-        t_max: ArrayLike = INFINITY,
-        cull: Cull = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        counters: Counters | None = None,
-    ) -> NDArray[np.int64]:
-        """How often each ray crosses the surface: (...) int64, the number of hits `raycast_all` would list.
-
-        Parameters and errors are those of `raycast`.
-
-        Examples
-        --------
-        >>> import boxwood as bw
-        >>> mesh = bw.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]], [[0, 1, 2], [3, 4, 5]])
-        >>> int(mesh.count_hits([0.2, 0.2, 2], [0, 0, -1]))
-        2
-        """
-        batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answer = hit_count(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
-        numbers: NDArray[np.int64] = boxed(batch.shape, answer)
-        return numbers

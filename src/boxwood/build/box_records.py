@@ -9,9 +9,9 @@ import numpy as np
 
 from .._jit import kernel
 from .._threads import run_chunks
-from ..geometry.box import index
+from ..geometry.box import index, rounded_up
 from ..layout import FRAME_CENTER, FRAME_SCALE, PILLAR, RECORD_FLOATS
-from .records import CHUNK, bounds_of, make_frame, rounded_up
+from .records import CHUNK, bounds_of, make_frame
 
 f4 = np.float32
 f8 = np.float64

@@ -64,7 +64,7 @@ def build_tree(
     source = Triangles(vertices.reshape(-1), faces.reshape(-1), frame[FRAME_SCALE])
     nodes, blocks, ids = widen(binary, source, frame, threads)
     degenerate = len(faces) - len(binary.order)
-    return TriangleTree(nodes, blocks, ids, frame, way.builder, time.perf_counter() - began, degenerate)
+    return TriangleTree(nodes, blocks, ids, frame, way.builder, time.perf_counter() - began, degenerate=degenerate)
 
 
 def build_box_tree(
@@ -77,8 +77,15 @@ def build_box_tree(
     frame, bounds = box_frame(lower, upper, threads)
     records = make_box_records(lower, upper, frame, threads)
     binary = build_binary(way, records, bounds[0], bounds[1], frame, threads, progress)
-    nodes, blocks, ids = widen(binary, Points(lower) if points else Boxes(lower, upper), frame, threads)
-    return BoxSetTree(nodes, blocks, ids, frame, way.builder, time.perf_counter() - began, dimension, points)
+    nodes, blocks, ids = widen(binary, source_of(lower, upper, frame), frame, threads)
+    seconds = time.perf_counter() - began
+    return BoxSetTree(nodes, blocks, ids, frame, way.builder, seconds, dimension=dimension, points=points)
+
+
+def source_of(lower, upper, frame):
+    """What a tree of boxes, or points, copies into its leaves."""
+    scale = frame[FRAME_SCALE]
+    return Points(lower, scale) if lower is upper else Boxes(lower, upper, scale)
 
 
 def build_binary(way, records, lower, upper, frame, threads, progress):

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._jit import inline, kernel
 from .._threads import run_chunks
-from ..geometry.box import index
+from ..geometry.box import index, rounded_up
 from ..geometry.predicates import collinear
 from ..layout import FRAME_CENTER, FRAME_DEPTH, FRAME_SCALE, FRAME_SIZE, RECORD_FLOATS
 
@@ -76,12 +76,6 @@ def make_records(vertices, faces, frame, threads=None):
 
     run_chunks(decide, len(rows), chunk=4096, threads=threads)
     return records.reshape(-1, RECORD_FLOATS)[ids[3::RECORD_FLOATS] >= 0].reshape(-1)
-
-
-@inline
-def rounded_up(x):
-    """A float32 that is not below the float64 x, and at most two above it: adding costs less than comparing."""
-    return f4(x + abs(x) * 2.0**-23 + 1e-44)
 
 
 @inline

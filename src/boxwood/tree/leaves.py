@@ -12,7 +12,10 @@ import numpy as np
 from .._jit import generic, inline
 from .._simd import prefetch
 from ..geometry.box import index
-from ..layout import BLOCK_FLOATS, BLOCK_SIZE
+from ..geometry.predicates import collinear
+from ..layout import BLOCK_FLOATS, BLOCK_SIZE, PILLAR
+
+f8 = np.float64
 
 
 class Triangles(NamedTuple):
@@ -32,6 +35,7 @@ class Triangles(NamedTuple):
 class Boxes(NamedTuple):
     lower: np.ndarray  # (n, 2) or (n, 3)
     upper: np.ndarray
+    scale: float
 
     @property
     def dtype(self):
@@ -44,6 +48,7 @@ class Boxes(NamedTuple):
 
 class Points(NamedTuple):
     lower: np.ndarray  # (n, 2) or (n, 3)
+    scale: float
 
     @property
     def dtype(self):
@@ -62,6 +67,17 @@ def ask_for(source, primitive, soon):
 @generic
 def write_primitives(source, order, first, count, blocks, block):
     """Copy the primitives order[first : first + count] into blocks, from that block on, and pad the last one."""
+
+
+@generic
+def row_bounds(source, blocks, block, count, axis):
+    """The least and the greatest coordinate on an axis, in the tree's scale, of the count primitives in the blocks
+    from that one on, as float64."""
+
+
+@generic
+def blot_out(source, blocks, block, count, room):
+    """Let nothing meet those of them that nothing may: how many. `room` is for `collinear`."""
 
 
 @ask_for.implemented_for(Triangles)
@@ -92,6 +108,37 @@ def _(source, order, first, count, blocks, block):
         into += 1
 
 
+@row_bounds.implemented_for(Triangles)
+def _(source, blocks, block, count, axis):
+    low, high = np.inf, -np.inf
+    for i in range(count):
+        place = (block + i // BLOCK_SIZE) * BLOCK_FLOATS + BLOCK_SIZE * axis + i % BLOCK_SIZE
+        a, b, c = blocks[index(place)], blocks[index(place + 12)], blocks[index(place + 24)]
+        low, high = min(low, f8(min(min(a, b), c))), max(high, f8(max(max(a, b), c)))
+    return low, high
+
+
+@blot_out.implemented_for(Triangles)
+def _(source, blocks, block, count, room):
+    """Those without area."""
+    dtype = blocks.dtype.type
+    blotted = 0
+    for i in range(count):
+        place = (block + i // BLOCK_SIZE) * BLOCK_FLOATS + i % BLOCK_SIZE
+        a, b, c = corner_at(blocks, place), corner_at(blocks, place + 12), corner_at(blocks, place + 24)
+        if collinear(a, b, c, room):
+            blotted += 1
+            for number in range(place, place + BLOCK_FLOATS, BLOCK_SIZE):
+                blocks[index(number)] = dtype(np.nan)
+    return blotted
+
+
+@inline
+def corner_at(blocks, place):
+    """One corner of a triangle, as float64."""
+    return f8(blocks[index(place)]), f8(blocks[index(place + 4)]), f8(blocks[index(place + 8)])
+
+
 @ask_for.implemented_for(Boxes)
 def _(source, primitive, soon):
     if soon:
@@ -107,6 +154,17 @@ def _(source, order, first, count, blocks, block):
     write_corners(source.upper, order, first, count, blocks, block * 2 * size + size, 2 * size)
 
 
+@row_bounds.implemented_for(Boxes)
+def _(source, blocks, block, count, axis):
+    size = BLOCK_SIZE * source.lower.shape[1]
+    return corner_bounds(blocks, block * 2 * size, 2 * size, size, count, axis, source.lower.shape[1], source.scale)
+
+
+@blot_out.implemented_for(Boxes)
+def _(source, blocks, block, count, room):
+    return 0
+
+
 @ask_for.implemented_for(Points)
 def _(source, primitive, soon):
     if soon:
@@ -117,6 +175,29 @@ def _(source, primitive, soon):
 def _(source, order, first, count, blocks, block):
     size = BLOCK_SIZE * source.lower.shape[1]
     write_corners(source.lower, order, first, count, blocks, block * size, size)
+
+
+@row_bounds.implemented_for(Points)
+def _(source, blocks, block, count, axis):
+    size = BLOCK_SIZE * source.lower.shape[1]
+    return corner_bounds(blocks, block * size, size, 0, count, axis, source.lower.shape[1], source.scale)
+
+
+@blot_out.implemented_for(Points)
+def _(source, blocks, block, count, room):
+    return 0
+
+
+@inline
+def corner_bounds(blocks, begin, step, upper, count, axis, dimension, scale):
+    """Of boxes whose blocks begin there, `step` numbers apart, with upper corners `upper` behind the lower ones."""
+    if axis >= dimension:
+        return -PILLAR, PILLAR
+    low, high = np.inf, -np.inf
+    for i in range(count):
+        place = begin + i // BLOCK_SIZE * step + BLOCK_SIZE * axis + i % BLOCK_SIZE
+        low, high = min(low, f8(blocks[index(place)])), max(high, f8(blocks[index(place + upper)]))
+    return low * scale, high * scale
 
 
 @inline

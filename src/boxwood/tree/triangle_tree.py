@@ -18,10 +18,13 @@ class TriangleTree(WideTree):
     Attributes
     ----------
     degenerate : int
-        Faces of the mesh that it does not hold, because they have no area.
+        Faces of the mesh that nothing can hit, because they have no area.
+    blotted : int
+        Those of them that it holds, because they had one when it was built: their vertices in blocks are NaN.
     """
 
     degenerate: int = 0
+    blotted: int = 0
 
     primitive, primitives = "triangle", "triangles"
 

@@ -88,7 +88,8 @@ def check_children(tree, lower, upper, codes, there):
     require(np.all(~there | (codes >= 0) | (numbers > 0), axis=1), "a child of node {} is a leaf without blocks")
     require(~np.any(there[:, 1:] & ~there[:, :-1], axis=1), "a child of node {} stands after a missing one")
     areas = np.where(there, half_areas(lower, upper), np.inf)
-    require(np.all(areas[:, 1:] >= areas[:, :-1], axis=1), "the children of node {} are not in rising order of area")
+    rising = np.all(areas[:, 1:] >= areas[:, :-1], axis=1) | (tree.refits > 0)
+    require(rising, "the children of node {} are not in rising order of area")
     require(there[1:].any(axis=1), "node {} has no children", np.arange(1, len(there)))
 
 
@@ -133,7 +134,10 @@ def check_blocks(tree, leaves):
     ids = tree.ids.reshape(-1, BLOCK_SIZE)
     held = ids >= 0
     numbers = tree.blocks.reshape(len(ids), tree.block_floats // BLOCK_SIZE, BLOCK_SIZE)
-    finite = np.all(np.where(held[:, None], np.isfinite(numbers), np.isnan(numbers)), axis=(1, 2))
+    blotted = held & np.isnan(numbers).all(axis=1)
+    require(blotted.sum() == tree.blotted, f"{blotted.sum()} and not {tree.blotted} {tree.primitives} are blotted out")
+    met = (held & ~blotted)[:, None]
+    finite = np.all(np.where(met, np.isfinite(numbers), np.isnan(numbers)), axis=(1, 2))
     require(np.all(ids >= -1, axis=1) & held[:, 0], "block {} begins with padding or has an id below -1")
     require(~np.any(held[:, 1:] & ~held[:, :-1], axis=1), "block {} has a " + tree.primitive + " after padding")
     require(finite, "block {} has a " + tree.primitive + " that is not finite, or padding that is not NaN")
@@ -157,5 +161,5 @@ def check_boxes(tree, lower, upper, codes, there):
     block = np.arange(len(leaf)) - np.searchsorted(leaf, leaf) + (code // BLOCKS_OF_LEAF)[leaf]
     low, high = (corners.reshape(-1, BLOCK_SIZE, 3)[block] for corners in tree.primitive_bounds())
     low, high = np.fmin.reduce(low, axis=1), np.fmax.reduce(high, axis=1)
-    inside = (lower[at, :, slot][leaf] <= low) & (upper[at, :, slot][leaf] >= high)
+    inside = ~((lower[at, :, slot][leaf] > low) | (upper[at, :, slot][leaf] < high))  # nan where all are blotted out
     require(inside.all(axis=1), "a leaf of node {} does not hold its " + tree.primitives, at[leaf])

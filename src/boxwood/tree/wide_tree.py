@@ -23,6 +23,9 @@ class WideTree:
     builder : str
         What made the tree.
     build_seconds : float
+        Or to refit it.
+    refits : int
+        How often the primitives have moved since it was built, so that children may stand in any order.
     """
 
     nodes: np.ndarray
@@ -31,6 +34,7 @@ class WideTree:
     frame: np.ndarray
     builder: str
     build_seconds: float
+    refits: int = 0
 
     def __post_init__(self):
         for array in (self.nodes, self.blocks, self.ids, self.frame):
@@ -39,7 +43,7 @@ class WideTree:
     # What a kind of tree says of itself
 
     primitive, primitives = "primitive", "primitives"
-    dimension = 3
+    dimension, blotted = 3, 0
 
     @property
     def block_floats(self) -> int:
