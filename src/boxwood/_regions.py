@@ -38,6 +38,25 @@ def point_set(points: object, *, copy: bool = True) -> Array:
     return _held(table, _real_dtype(table), copy)
 
 
+def moved_boxes(lower: object, upper: object, older: Array, *, points: bool) -> tuple[Array, Array]:
+    """Boxes that take the place of those of a set: as many, in the same dtype; one array, twice, for points."""
+    if points != (upper is None):
+        raise ValueError("points have one corner, give it alone" if points else "upper is missing")
+    if points:
+        low = high = point_set(lower)
+    else:
+        low, high = box_set(lower, upper)
+    if low.shape != older.shape:
+        raise ValueError(f"lower must have shape {older.shape}, as that of the set, not {low.shape}")
+    if low.dtype != older.dtype:
+        if older.dtype == FLOAT32:
+            raise ValueError(f"the set has float32 corners, and {low.dtype} ones would have to be rounded")
+        high = high.astype(older.dtype)
+        low = high if points else low.astype(older.dtype)
+        low.flags.writeable = high.flags.writeable = False
+    return low, high
+
+
 class Batch(NamedTuple):
     """What is asked, row by row."""
 

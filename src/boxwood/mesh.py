@@ -28,7 +28,7 @@ Progress: TypeAlias = Callable[[int, int], object]
 StrPath: TypeAlias = str | os.PathLike[str]
 
 KIND = "mesh"
-TREE_NUMBERS = ("build_seconds", "refits", "degenerate", "blotted")
+TREE_COUNTS = ("refits", "degenerate", "blotted")
 TREE_ARRAYS = ("nodes", "blocks", "ids", "frame")
 
 
@@ -213,7 +213,8 @@ class Mesh(MeshRays):
         tree = self._tree
         if tree is not None:
             arrays |= {name: getattr(tree, name) for name in TREE_ARRAYS}
-            told = {name: repr(getattr(tree, name)) for name in TREE_NUMBERS} | {"builder": tree.builder}
+            told = {name: repr(getattr(tree, name)) for name in ("build_seconds", *TREE_COUNTS)}
+            told["builder"] = tree.builder
         archive.write_arrays(path, arrays, told, KIND)
 
     @classmethod
@@ -226,12 +227,9 @@ class Mesh(MeshRays):
         try:
             mesh = cls(arrays.pop("vertices"), arrays.pop("faces"), copy=False)
             if arrays:
-                tree = TriangleTree(
-                    **{name: arrays.pop(name) for name in TREE_ARRAYS},
-                    builder=told["builder"],
-                    build_seconds=float(told["build_seconds"]),
-                    **{name: int(told[name]) for name in ("refits", "degenerate", "blotted")},
-                )
+                held: dict[str, Any] = {name: arrays.pop(name) for name in TREE_ARRAYS}
+                held |= {name: int(told[name]) for name in TREE_COUNTS}
+                tree = TriangleTree(**held, builder=told["builder"], build_seconds=float(told["build_seconds"]))
                 # The checksum tells that the file is what was saved; this, that no walk can leave the arrays.
                 validate_links(tree)
                 ids = tree.ids if len(tree.ids) else np.full(1, -1)

@@ -11,14 +11,16 @@ from dataclasses import replace
 import numpy as np
 
 from ..layout import FRAME_SCALE, NODE_FLOATS
+from ..tree.box_tree import BoxSetTree
 from ..tree.leaves import Triangles
 from ..tree.refit import refit
+from ..tree.triangle_tree import TriangleTree
 from .box_records import box_frame
 from .choose import build_box_tree, build_tree, source_of
 from .records import bounds_of, make_frame, make_records
 
 
-def refit_tree(tree, vertices, faces, threads=None):
+def refit_tree(tree, vertices, faces, threads=None) -> TriangleTree:
     """The tree of the mesh with these vertices, and the faces that it has."""
     began = time.perf_counter()
     if tree.degenerate > tree.blotted and gained_area(tree, vertices, faces):
@@ -54,10 +56,11 @@ def extent(nodes):
     there = root[:8] <= root[24:32]
     if not there.any():
         return 1.0
-    return float((root[24:48].reshape(3, 8)[:, there].max(axis=1) - root[:24].reshape(3, 8)[:, there].min(axis=1)).max())
+    lower, upper = root[:24].reshape(3, 8)[:, there], root[24:48].reshape(3, 8)[:, there]
+    return float((upper.max(axis=1) - lower.min(axis=1)).max())
 
 
-def refit_box_tree(tree, lower, upper, threads=None):
+def refit_box_tree(tree, lower, upper, threads=None) -> BoxSetTree:
     """The tree of as many boxes with these corners, which are points where lower and upper are the same array."""
     if tree.points != (lower is upper):
         return build_box_tree(lower, upper, tree.builder, threads=threads)

@@ -135,12 +135,12 @@ def check_blocks(tree, leaves):
     held = ids >= 0
     numbers = tree.blocks.reshape(len(ids), tree.block_floats // BLOCK_SIZE, BLOCK_SIZE)
     blotted = held & np.isnan(numbers).all(axis=1)
-    require(blotted.sum() == tree.blotted, f"{blotted.sum()} and not {tree.blotted} {tree.primitives} are blotted out")
     met = (held & ~blotted)[:, None]
     finite = np.all(np.where(met, np.isfinite(numbers), np.isnan(numbers)), axis=(1, 2))
     require(np.all(ids >= -1, axis=1) & held[:, 0], "block {} begins with padding or has an id below -1")
     require(~np.any(held[:, 1:] & ~held[:, :-1], axis=1), "block {} has a " + tree.primitive + " after padding")
     require(finite, "block {} has a " + tree.primitive + " that is not finite, or padding that is not NaN")
+    require(blotted.sum() == tree.blotted, f"{blotted.sum()} and not {tree.blotted} {tree.primitives} are blotted out")
     last = np.zeros(len(ids), bool)
     last[~leaves // BLOCKS_OF_LEAF + ~leaves % BLOCKS_OF_LEAF - 1] = True
     require(last | held[:, -1], "block {} is padded, but is not the last of its leaf")
