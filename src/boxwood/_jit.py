@@ -87,8 +87,9 @@ inline = numba.njit(**_INLINE)
 """Compile a function that becomes part of each kernel that calls it. It neither makes nor returns arrays:
 only kernels do."""
 
-apart = numba.njit(**_CALLED_BY_KERNELS)
-"""Likewise for what kernels call seldom: the compiler may leave it out of their loops."""
+apart = numba.njit(**_CALLED_BY_KERNELS, forceinline=False)
+"""Likewise for what kernels call seldom: the compiler may leave it out of their loops. Unless told that it need not be
+part of its callers, Numba would make it so wherever an `inline` function calls it."""
 
 
 def _apart_from_ctrl_c(work):

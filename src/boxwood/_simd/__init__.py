@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .calls import stay_apart
 from .keys import key_bound, ordered, sorted_keys, splat_int8
 from .lanes import greatest_of, least_of, load_columns16, shifted, spread8, spread16, where_greater
 from .vectors import (
@@ -62,6 +63,7 @@ __all__ = [
     "splat_int8",
     "spread8",
     "spread16",
+    "stay_apart",
     "store",
     "store_int",
     "where_greater",

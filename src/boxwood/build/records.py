@@ -11,7 +11,7 @@ import numpy as np
 from .._jit import inline, kernel
 from .._threads import run_chunks
 from ..geometry.box import index, rounded_up
-from ..geometry.predicates import collinear
+from ..geometry.predicates import EXPANSION_ROOM, collinear
 from ..layout import FRAME_CENTER, FRAME_DEPTH, FRAME_SCALE, FRAME_SIZE, RECORD_FLOATS
 
 f4 = np.float32
@@ -122,13 +122,13 @@ def fill_records(vertices, faces, frame, small, tiny, records, ids, begin, end):
 def keep_areas(vertices, faces, frame, ids, rows, begin, end):
     """Give their ids back to those of the doubtful faces that have an area after all."""
     scale = vertices.dtype.type(frame[FRAME_SCALE])
-    expansion = np.empty(12, np.float64)
+    room = np.empty(EXPANSION_ROOM, np.float64)
     for i in range(begin, end):
         face = rows[i]
         a = corner(vertices, faces[3 * face], scale)
         b = corner(vertices, faces[3 * face + 1], scale)
         c = corner(vertices, faces[3 * face + 2], scale)
-        if not collinear(a, b, c, expansion):
+        if not collinear(a, b, c, room):
             ids[face * RECORD_FLOATS + 3] = face
 
 

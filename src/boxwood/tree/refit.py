@@ -12,6 +12,7 @@ from .._jit import kernel
 from .._simd import greatest_of, least_of, load8
 from .._threads import run_chunks
 from ..geometry.box import index, rounded_up
+from ..geometry.predicates import EXPANSION_ROOM
 from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, CHILDREN, FRAME_CENTER, FRAME_DEPTH, NODE_FLOATS
 from .leaves import blot_out, row_bounds, write_primitives
 from .widen import aligned
@@ -23,7 +24,7 @@ SUBTREES = 64
 @kernel
 def refit_range(source, nodes, codes, blocks, ids, frame, first, last):
     """Write the blocks below the nodes first to last, and their children's boxes; how many primitives are blotted."""
-    room = np.empty(12, np.float64)
+    room = np.empty(EXPANSION_ROOM, np.float64)
     blotted = 0
     for node in range(last - 1, first - 1, -1):
         place = node * NODE_FLOATS
