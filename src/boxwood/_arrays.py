@@ -125,6 +125,17 @@ def one_of(name: str, value: Choice, choices: Collection[Choice]) -> Choice:
     raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
 
 
+def not_negative(name: str, value: object) -> float:
+    """The value as a float, if it is a finite number of at least 0."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    if 0 <= number < math.inf:
+        return number
+    raise ValueError(f"{name} must be a finite number of at least 0, not {value!r}")
+
+
 def positive_int(name: str, value: object, low: int = 1, high: int | None = None) -> int:
     """The value as an int, if it is an integer of any kind from `low` to `high`."""
     try:

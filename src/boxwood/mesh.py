@@ -19,7 +19,7 @@ from ._arrays import moved_vertices, vertices_and_faces
 from .build.choose import build_tree
 from .build.compare import validate_mesh
 from .build.renew import refit_tree
-from .mesh_rays import MeshRays
+from .mesh_collisions import MeshCollisions
 from .tree.statistics import Statistics
 from .tree.triangle_tree import TriangleTree
 from .tree.validate import validate_links
@@ -32,7 +32,7 @@ TREE_COUNTS = ("refits", "degenerate", "blotted")
 TREE_ARRAYS = ("nodes", "blocks", "ids", "frame")
 
 
-class Mesh(MeshRays):
+class Mesh(MeshCollisions):
     """A triangle mesh, open or closed, sound or broken, that can be asked what rays hit.
 
     Parameters

@@ -6,6 +6,7 @@ uvs, so they are computed only when asked for, in float64, which keeps points on
 
 from __future__ import annotations
 
+import enum
 import math
 import operator
 import threading
@@ -242,6 +243,52 @@ class Nearest:
 
     def __repr__(self) -> str:
         return f"Nearest(distances={_brief(self.distances)}, ids={_brief(self.ids)})"
+
+
+class Relation(enum.IntEnum):
+    """How two triangles lie to each other: codes of `triangle_relations` and of `Intersections`."""
+
+    DISJOINT = 0
+    TOUCH = 1
+    CROSS = 2
+    COPLANAR = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Intersections:
+    """Pairs of faces that meet, sorted by both ids.
+
+    Attributes
+    ----------
+    pairs : int64 array (m, 2)
+        A face of each mesh; of one mesh with itself, the smaller id first.
+    relations : int8 array (m,)
+        `Relation` of each pair: CROSS, TOUCH or COPLANAR.
+    segments : float array (m, 2, 3), in the unit and the wider dtype of the meshes
+        The ends of what both faces have in common, equal where that is a point; of faces that overlap in an area the
+        two corners of it that are farthest apart, and of faces that only come within the tolerance the two nearest
+        points. Computed in float64 and rounded, unlike the decision that they meet.
+
+    Examples
+    --------
+    >>> import boxwood as bw
+    >>> floor = bw.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0]], [[0, 1, 2]])
+    >>> wall = bw.Mesh([[1, 1, -1], [1, 1, 1], [2, 1, 1]], [[0, 1, 2]])
+    >>> found = floor.intersections(wall)
+    >>> found.pairs.tolist(), bw.Relation(found.relations[0]).name, sorted(found.segments[0].tolist())
+    ([[0, 0]], 'CROSS', [[1.0, 1.0, 0.0], [1.5, 1.0, 0.0]])
+    """
+
+    pairs: Ids
+    relations: NDArray[np.int8]
+    segments: Floats
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{np.count_nonzero(self.relations == kind)} {kind.name}" for kind in list(Relation)[1:])
+        return f"Intersections({len(self)} pairs: {kinds})"
 
 
 @dataclass

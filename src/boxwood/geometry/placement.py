@@ -1,0 +1,156 @@
+"""Two meshes, each placed somewhere by a transform, as the walk down their trees sees them; and a mesh and itself.
+
+Corners are looked at in one space, the world times a power of two, where each is moved in float64: as NumPy would with
+(a x + b y) + c z + d, so what is decided there is exact for the vertices so moved. Boxes are carried from the space
+of one tree to that of the other, no smaller than they are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._jit import generic, inline
+from .._simd import splat4
+from ..descend_pairs import carried, meeting, with_itself
+from .box import index
+from .box_blocks import row_of
+from .box_box import overlaps, rounded_out
+
+f8 = np.float64
+
+# A row of a passage: three of a matrix and a shift each, then what to add on each axis.
+PASSAGE = 16
+
+
+class Placed(NamedTuple):
+    """A pair of placed meshes, of many that have the same two trees."""
+
+    moves: np.ndarray  # (n, 12) float64: how corners of the first tree's blocks are moved, three rows of four
+    other_moves: np.ndarray
+    forth: np.ndarray  # (n, 16) float64: from the first tree's space to the second's
+    back: np.ndarray
+    reach: float  # what is no farther apart counts as a contact
+    row: np.ndarray  # (1,) int64: the pair at hand
+
+
+class Itself(NamedTuple):
+    """A mesh and itself."""
+
+    reach: float  # 0
+
+
+@with_itself.implemented_for(Itself)
+def _(relation):
+    return True
+
+
+@with_itself.implemented_for(Placed)
+def _(relation):
+    return False
+
+
+@carried.implemented_for(Itself)
+def _(relation, back, low, high):
+    return low, high
+
+
+@carried.implemented_for(Placed)
+def _(relation, back, low, high):
+    if back:
+        return passed(relation.back, relation.row[0], low, high)
+    return passed(relation.forth, relation.row[0], low, high)
+
+
+@inline
+def passed(passage, row, low, high):
+    """The box in the other space that holds a box of this one."""
+    x, y, z = half_sum(low[0], high[0]), half_sum(low[1], high[1]), half_sum(low[2], high[2])
+    u, v, w = half_sum(-low[0], high[0]), half_sum(-low[1], high[1]), half_sum(-low[2], high[2])
+    a, b = passed_axis(passage, row, 0, x, y, z, u, v, w)
+    c, d = passed_axis(passage, row, 4, x, y, z, u, v, w)
+    e, f = passed_axis(passage, row, 8, x, y, z, u, v, w)
+    return (a, c, e), (b, d, f)
+
+
+@inline
+def half_sum(a, b):
+    return 0.5 * f8(a) + 0.5 * f8(b)
+
+
+@inline
+def passed_axis(p, row, k, x, y, z, u, v, w):
+    center = p[row, k] * x + p[row, k + 1] * y + p[row, k + 2] * z + p[row, k + 3]
+    half = abs(p[row, k]) * u + abs(p[row, k + 1]) * v + abs(p[row, k + 2]) * w + p[row, 12 + k // 4]
+    return -rounded_out(half - center), rounded_out(center + half)
+
+
+@meeting.implemented_for(Itself)
+def _(relation, nodes, node, low, high):
+    return overlaps(nodes, node, low, high)
+
+
+@meeting.implemented_for(Placed)
+def _(relation, nodes, node, low, high):
+    return overlaps(nodes, node, low, high)
+
+
+@generic
+def corner(relation, second, blocks, place):
+    """A corner of a triangle of the first tree or the second, in the space where triangles are looked at."""
+
+
+@generic
+def corners(relation, second, blocks, place):
+    """The same corner of the four triangles of a block: three vectors."""
+
+
+@corner.implemented_for(Itself)
+def _(relation, second, blocks, place):
+    return f8(blocks[index(place)]), f8(blocks[index(place + 4)]), f8(blocks[index(place + 8)])
+
+
+@corners.implemented_for(Itself)
+def _(relation, second, blocks, place):
+    return row_of(blocks, place), row_of(blocks, place + 4), row_of(blocks, place + 8)
+
+
+@corner.implemented_for(Placed)
+def _(relation, second, blocks, place):
+    x, y, z = f8(blocks[index(place)]), f8(blocks[index(place + 4)]), f8(blocks[index(place + 8)])
+    if second:
+        return moved(relation.other_moves, relation.row[0], x, y, z)
+    return moved(relation.moves, relation.row[0], x, y, z)
+
+
+@inline
+def moved(moves, row, x, y, z):
+    return (
+        ((moves[row, 0] * x + moves[row, 1] * y) + moves[row, 2] * z) + moves[row, 3],
+        ((moves[row, 4] * x + moves[row, 5] * y) + moves[row, 6] * z) + moves[row, 7],
+        ((moves[row, 8] * x + moves[row, 9] * y) + moves[row, 10] * z) + moves[row, 11],
+    )
+
+
+@corners.implemented_for(Placed)
+def _(relation, second, blocks, place):
+    x, y, z = row_of(blocks, place), row_of(blocks, place + 4), row_of(blocks, place + 8)
+    if second:
+        return moved_lanes(relation.other_moves, relation.row[0], x, y, z)
+    return moved_lanes(relation.moves, relation.row[0], x, y, z)
+
+
+@inline
+def moved_lanes(moves, row, x, y, z):
+    return (
+        moved_row(moves, row, 0, x, y, z),
+        moved_row(moves, row, 4, x, y, z),
+        moved_row(moves, row, 8, x, y, z),
+    )
+
+
+@inline
+def moved_row(moves, row, k, x, y, z):
+    along = splat4(moves[row, k]) * x + splat4(moves[row, k + 1]) * y
+    return along + splat4(moves[row, k + 2]) * z + splat4(moves[row, k + 3])

@@ -1,0 +1,190 @@
+"""The questions about contact that a mesh answers: with another mesh, placed anywhere, and with itself.
+
+Each is a few lines: convert what was given, ask `query`, put the answer in a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._arrays import boxed, not_negative
+from ._transforms import transforms
+from .layout import FRAME_SCALE
+from .mesh_rays import MeshRays
+from .query.contact_segments import contact_segments
+from .query.contacts import NEAR, Contacts, own_contacts, placed_contacts, placed_until
+from .query.pairing import common_scale, pairing
+from .query.solids import Solid, moved_solid, relation_of_solids
+from .results import Counters, Intersections, Relation
+
+if TYPE_CHECKING:
+    from .mesh import Mesh
+
+Progress: TypeAlias = Callable[[int, int], object]
+Solids: TypeAlias = Literal["disjoint", "touching", "crossing", "inside", "contains"]
+
+IDENTITY = transforms(None)
+
+
+class MeshCollisions(MeshRays):
+    """What a mesh meets."""
+
+    def intersects(
+        self,
+        other: Mesh,
+        transform: ArrayLike | None = None,
+        *,
+        tolerance: float = 0.0,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        counters: Counters | None = None,
+    ) -> bool | NDArray[np.bool_]:
+        """Whether any faces of this mesh and another meet; it ends at the first contact found.
+
+        Decided without error, touching included. Surfaces are asked about: a mesh wholly inside another does not meet
+        it (`relation` tells). Faces without area take no part.
+
+        Parameters
+        ----------
+        other : Mesh
+        transform : (4, 4) or (..., 4, 4) array_like, optional
+            Where the other mesh is: its vertices are moved in float64 before they are looked at. Many are asked about
+            at once.
+        tolerance : float
+            Faces no farther apart than this, in the unit of the meshes, count as touching.
+        threads, progress, counters : optional
+            How many threads may work at once, a callable (done, total), and a `Counters` to add the work to.
+
+        Returns
+        -------
+        bool or bool array (...)
+            One for each transform.
+
+        Raises
+        ------
+        ValueError
+            For a transform of another shape, not finite, not affine or singular (it names the first), or a negative
+            tolerance.
+
+        Examples
+        --------
+        >>> import boxwood as bw
+        >>> import numpy as np
+        >>> floor = bw.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0]], [[0, 1, 2]])
+        >>> aside = np.tile(np.eye(4), (3, 1, 1))
+        >>> aside[:, 0, 3] = [0, 4, 5]
+        >>> floor.intersects(floor, aside).tolist()
+        [True, True, False]
+        """
+        placed = transforms(transform)
+        relation = pairing(self.tree.frame, other.tree.frame, IDENTITY, placed, not_negative("tolerance", tolerance))
+        met, _ = placed_until(self.tree, other.tree, relation, threads=threads, progress=progress, counters=counters)
+        answer: bool | NDArray[np.bool_] = boxed(placed.shape, met)
+        return answer if placed.shape else bool(answer)
+
+    def intersections(
+        self,
+        other: Mesh,
+        transform: ArrayLike | None = None,
+        *,
+        tolerance: float = 0.0,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        counters: Counters | None = None,
+    ) -> Intersections:
+        """All pairs of faces of this mesh and another that meet, how they meet, and where.
+
+        Parameters and errors are those of `intersects`, with one transform.
+
+        Examples
+        --------
+        >>> import boxwood as bw
+        >>> floor = bw.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0]], [[0, 1, 2]])
+        >>> lift = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.25], [0, 0, 0, 1]]
+        >>> len(floor.intersections(floor, lift)), len(floor.intersections(floor, lift, tolerance=0.5))
+        (0, 1)
+        """
+        placed = transforms(transform)
+        if placed.shape:
+            raise ValueError(f"transform must have shape (4, 4), not {(*placed.shape, 4, 4)}")
+        relation = pairing(self.tree.frame, other.tree.frame, IDENTITY, placed, not_negative("tolerance", tolerance))
+        options: dict[str, Any] = {"threads": threads, "progress": progress, "counters": counters}
+        contacts = placed_contacts(self.tree, other.tree, relation, **options)
+        return _intersections(self, other, relation, contacts, threads)
+
+    def self_intersections(
+        self,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        counters: Counters | None = None,
+    ) -> Intersections:
+        """All pairs of faces of this mesh that meet elsewhere than in the corners and edges that they share.
+
+        Decided without error. Corners with equal coordinates are shared, whatever their indices, so a mesh read from
+        triangles alone needs no merging. Neighbours count where they fold flat upon each other, pierce or touch each
+        other beyond what they share; a face that occurs twice meets itself in an area. Faces without area take no part.
+
+        Parameters
+        ----------
+        threads, progress, counters : optional
+            How many threads may work at once, a callable (done, total), and a `Counters` to add the work to.
+
+        Examples
+        --------
+        >>> import boxwood as bw
+        >>> folded = bw.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0], [1, 1, 0]], [[0, 1, 2], [1, 0, 3]])
+        >>> found = folded.self_intersections()
+        >>> found.pairs.tolist(), bw.Relation(found.relations[0]).name
+        ([[0, 1]], 'COPLANAR')
+        """
+        contacts = own_contacts(self.tree, threads=threads, progress=progress, counters=counters)
+        relation = pairing(self.tree.frame, self.tree.frame, IDENTITY, IDENTITY)
+        return _intersections(self, self, relation, contacts, threads)
+
+    def relation(
+        self,
+        other: Mesh,
+        transform: ArrayLike | None = None,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Solids:
+        """How the solid that this mesh bounds lies to another: "disjoint", "touching", "crossing", "inside" or
+        "contains".
+
+        "inside" means that all of this mesh is within the other, which may touch it from inside; "touching" that
+        only surfaces have points in common. An open mesh bounds nothing, so nothing is inside of it. Of two equal
+        solids each is inside of the other.
+
+        Parameters and errors are those of `intersections`.
+
+        Examples
+        --------
+        >>> import boxwood as bw
+        >>> import numpy as np
+        >>> corners, faces = [[0, 0, 0], [9, 0, 0], [0, 9, 0], [0, 0, 9]], [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]
+        >>> large, small = bw.Mesh(corners, faces), bw.Mesh(np.array(corners) * 0.1 + 1, faces)
+        >>> small.relation(large), large.relation(small)
+        ('inside', 'contains')
+        """
+        placed = transforms(transform)
+        if placed.shape:
+            raise ValueError(f"transform must have shape (4, 4), not {(*placed.shape, 4, 4)}")
+        mine, theirs = (Solid(one.vertices, one.faces, one.tree) for one in (self, other))
+        told: Solids = relation_of_solids(mine, moved_solid(theirs, placed, threads), IDENTITY, threads, progress)
+        return told
+
+
+def _intersections(mesh: Any, other: Any, relation: Any, contacts: Contacts, threads: int | None) -> Intersections:
+    scale = common_scale(mesh.tree.frame, other.tree.frame)
+    parts = [(one.vertices, one.faces, one.tree.frame[FRAME_SCALE]) for one in (mesh, other)]
+    segments = contact_segments(*parts, relation, contacts, scale, threads)
+    codes = contacts.found[:, 2].astype(np.int8)
+    codes[codes == NEAR] = Relation.TOUCH
+    dtype = np.result_type(mesh.dtype, other.dtype)
+    return Intersections(contacts.found[:, :2].astype(np.int64), codes, segments.astype(dtype, copy=False))

@@ -1,0 +1,67 @@
+"""What two triangles that meet have in common, as a segment, for all pairs that were found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import inline, kernel
+from .._threads import run_chunks
+from ..geometry.box import index
+from ..geometry.placement import moved
+from ..geometry.triangle_distance import nearest_points
+from ..geometry.predicates import EXPANSION_ROOM
+from ..geometry.triangle_segment import MOST_CORNERS, segment_of
+from .contacts import NEAR
+
+f8 = np.float64
+
+CHUNK = 4096
+
+
+@inline
+def placed_corner(vertices, face, corner, scale, moves, row):
+    """A corner of a face, scaled as blocks are and then moved."""
+    place = 3 * np.intp(face[corner])
+    x, y, z = vertices[index(place)] * scale, vertices[index(place + 1)] * scale, vertices[index(place + 2)] * scale
+    return moved(moves, row, f8(x), f8(y), f8(z))
+
+
+@kernel
+def fill_segments(
+    vertices, faces, scale, moves, others, other_faces, other_scale, other_moves, found, rows, segments, begin, end
+):  # fmt: skip
+    """The segments of the pairs begin to end, in the scaled world."""
+    factor, other_factor = vertices.dtype.type(scale), others.dtype.type(other_scale)
+    points, room = np.empty((MOST_CORNERS, 3), np.float64), np.empty(EXPANSION_ROOM, np.float64)
+    for i in range(begin, end):
+        face, other, row = faces[found[i, 0]], other_faces[found[i, 1]], rows[i]
+        p, q = placed_corner(vertices, face, 0, factor, moves, row), placed_corner(vertices, face, 1, factor, moves, row)
+        r = placed_corner(vertices, face, 2, factor, moves, row)
+        a = placed_corner(others, other, 0, other_factor, other_moves, row)
+        b = placed_corner(others, other, 1, other_factor, other_moves, row)
+        c = placed_corner(others, other, 2, other_factor, other_moves, row)
+        if found[i, 2] == NEAR:
+            _, one, two = nearest_points(p, q, r, a, b, c)
+        else:
+            x, y, z, u, v, w = segment_of(p, q, r, a, b, c, points, room)
+            one, two = (x, y, z), (u, v, w)
+        for axis in range(3):
+            segments[i, 0, axis], segments[i, 1, axis] = one[axis], two[axis]
+
+
+def contact_segments(mesh, other, relation, contacts, scale, threads=None):
+    """(m, 2, 3) float64; `mesh` and `other` are each vertices, faces and the scale of the tree."""
+    segments = np.empty((len(contacts.found), 2, 3))
+    vertices, faces, tree_scale = mesh
+    others, other_faces, other_scale = other
+
+    def fill(begin, end):
+        fill_segments(
+            vertices.reshape(-1), faces, tree_scale, relation.moves,
+            others.reshape(-1), other_faces, other_scale, relation.other_moves,
+            contacts.found, contacts.rows, segments, begin, end,
+        )  # fmt: skip
+
+    run_chunks(fill, len(segments), chunk=CHUNK, threads=threads)
+    segments /= scale
+    return segments
