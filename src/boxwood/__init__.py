@@ -8,7 +8,7 @@ from .boxes import BoxTree
 from .loading import Part, as_mesh, load, load_scene
 from .mesh import Mesh
 from .rendering import Camera, Picture, render
-from .results import AllHits, Counters, Hits, Nearest, Ragged
+from .results import AllHits, Counters, Hits, Intersections, Nearest, Ragged, Relation
 
 __version__ = "0.1.0"
 
@@ -18,11 +18,13 @@ __all__ = [
     "Camera",
     "Counters",
     "Hits",
+    "Intersections",
     "Mesh",
     "Nearest",
     "Part",
     "Picture",
     "Ragged",
+    "Relation",
     "__version__",
     "as_mesh",
     "load",
