@@ -42,9 +42,8 @@ def with_itself(relation):
     """Whether the two trees are one, and each two of its primitives are to be met once."""
 
 
-@inline
 def pair_stack_size(depth, other):
-    """Places that a walk down trees of these depths needs: a step takes one and writes at most 64."""
+    """Places that a walk down trees of these depths needs: a step takes one and writes at most 64. Not for kernels."""
     return 63 * (depth + other) + 128
 
 

@@ -10,18 +10,22 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel
-from .._threads import run_chunks
+from .._threads import run_chunks, run_steps
+from ..descend import STEPS
 from ..descend_pairs import ROOT, PairStack, code_of, is_leaf_pair, open_pair, pair_stack_size, with_itself
 from ..geometry.box_blocks import block_shape, box_at
 from ..geometry.box_box import block_overlaps
 from ..geometry.box_pairs import Between, Within
-from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
-from .sort_ids import sort_ids
+from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF
+from .sort_ids import sort_by_marks, sort_ids
 
 TASKS = 1024
 """Pairs of subtrees to cut the walk into, at least where there are so many. Fixed, whatever the number of threads."""
 
 CHUNK = 128
+
+FEW = 16
+"""Ids of a row that are sorted by comparing."""
 
 
 @kernel
@@ -43,51 +47,51 @@ def open_all(relation, nodes, codes, others, other_codes, first, second):
 
 @kernel
 def find_pairs(
-    relation, nodes, codes, blocks, ids, frame, others, other_codes, other_blocks, other_ids, other_frame, first, second
+    relation, nodes, codes, blocks, ids, frame, others, other_codes, other_blocks, other_ids, other_frame, stack, top,
+    steps,
 ):  # fmt: skip
-    """The pairs of ids that overlap below these pairs of places, and how many."""
-    size = pair_stack_size(np.intp(frame[FRAME_DEPTH]), np.intp(other_frame[FRAME_DEPTH]))
-    stack = PairStack(np.empty(size, np.int64), np.empty(size, np.int64))
+    """The pairs of ids that overlap below the pairs of places on the stack, how many, and in so many steps its new top.
+    """
     shape, other_shape = block_shape(blocks, ids), block_shape(other_blocks, other_ids)
     found, partners, used = np.empty(1024, np.int32), np.empty(1024, np.int32), np.intp(0)
-    for task in range(len(first)):
-        stack.first[0], stack.second[0] = first[task], second[task]
-        top = np.intp(1)
-        while top > 0:
-            top -= 1
-            a, b = stack.first[top], stack.second[top]
-            if not is_leaf_pair(codes, other_codes, a, b):
-                top = open_pair(relation, nodes, codes, others, other_codes, stack, a, b, top)
-                continue
-            leaf, other = np.intp(~code_of(codes, a)), np.intp(~code_of(other_codes, b))
-            block, end = leaf // BLOCKS_OF_LEAF, leaf // BLOCKS_OF_LEAF + leaf % BLOCKS_OF_LEAF
-            other_first, other_end = other // BLOCKS_OF_LEAF, other // BLOCKS_OF_LEAF + other % BLOCKS_OF_LEAF
-            if used + (end - block) * (other_end - other_first) * BLOCK_SIZE * BLOCK_SIZE + 4 > found.shape[0]:
-                room = 2 * found.shape[0] + 4096
-                more_found, more_partners = np.empty(room, np.int32), np.empty(room, np.int32)
-                for k in range(used):
-                    more_found[k], more_partners[k] = found[k], partners[k]
-                found, partners = more_found, more_partners
-            itself = a == b and with_itself(relation)
-            for place in range(block, end):
-                for lane in range(BLOCK_SIZE):
-                    name = ids[place * BLOCK_SIZE + lane]
-                    if name < 0:
-                        break
-                    low, high = box_at(blocks, place * shape.length + lane, shape)
-                    for against in range(place if itself else other_first, other_end):
-                        bits = block_overlaps(other_blocks, against * other_shape.length, other_shape, low, high)
-                        if itself and against == place:
-                            bits &= ~np.uint32((2 << lane) - 1)
-                        for partner in range(BLOCK_SIZE):
-                            found[used] = name
-                            partners[used] = other_ids[against * BLOCK_SIZE + partner]
-                            used += np.intp((bits >> np.uint32(partner)) & np.uint32(1))
+    work = 0
+    while top > 0 and work < steps:
+        top -= 1
+        work += 1
+        a, b = stack.first[top], stack.second[top]
+        if not is_leaf_pair(codes, other_codes, a, b):
+            top = open_pair(relation, nodes, codes, others, other_codes, stack, a, b, top)
+            continue
+        leaf, other = np.intp(~code_of(codes, a)), np.intp(~code_of(other_codes, b))
+        block, end = leaf // BLOCKS_OF_LEAF, leaf // BLOCKS_OF_LEAF + leaf % BLOCKS_OF_LEAF
+        other_first, other_end = other // BLOCKS_OF_LEAF, other // BLOCKS_OF_LEAF + other % BLOCKS_OF_LEAF
+        if used + (end - block) * (other_end - other_first) * BLOCK_SIZE * BLOCK_SIZE + 4 > found.shape[0]:
+            room = 2 * found.shape[0] + 4096
+            more_found, more_partners = np.empty(room, np.int32), np.empty(room, np.int32)
+            for k in range(used):
+                more_found[k], more_partners[k] = found[k], partners[k]
+            found, partners = more_found, more_partners
+        work += (end - block) * (other_end - other_first) * BLOCK_SIZE
+        itself = a == b and with_itself(relation)
+        for place in range(block, end):
+            for lane in range(BLOCK_SIZE):
+                name = ids[place * BLOCK_SIZE + lane]
+                if name < 0:
+                    break
+                low, high = box_at(blocks, place * shape.length + lane, shape)
+                for against in range(place if itself else other_first, other_end):
+                    bits = block_overlaps(other_blocks, against * other_shape.length, other_shape, low, high)
+                    if itself and against == place:
+                        bits &= ~np.uint32((2 << lane) - 1)
+                    for partner in range(BLOCK_SIZE):
+                        found[used] = name
+                        partners[used] = other_ids[against * BLOCK_SIZE + partner]
+                        used += np.intp((bits >> np.uint32(partner)) & np.uint32(1))
     if with_itself(relation):
         for k in range(used):
             if found[k] > partners[k]:
                 found[k], partners[k] = partners[k], found[k]
-    return found, partners, used
+    return found, partners, used, top
 
 
 @kernel
@@ -106,12 +110,19 @@ def scatter(found, partners, used, free, seconds):
 
 
 @kernel
-def write_pairs(splits, seconds, pairs, begin, end):
-    """Sort each row and write it as pairs."""
-    for row in range(begin, end):
-        sort_ids(seconds, splits[row], splits[row + 1])
+def write_pairs(splits, seconds, pairs, words, steps, begin, end):
+    """Sort each row and write it as pairs; how far it came in so many steps."""
+    row, most = begin, splits[begin] + steps
+    marks = np.zeros(words, np.uint32)
+    while row < end and splits[row] < most:
+        if splits[row + 1] - splits[row] < words:
+            sort_ids(seconds, splits[row], splits[row + 1])
+        else:
+            sort_by_marks(seconds, splits[row], splits[row + 1], marks)
         for k in range(splits[row], splits[row + 1]):
             pairs[k, 0], pairs[k, 1] = row, seconds[k]
+        row += 1
+    return row
 
 
 def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None) -> np.ndarray:
@@ -124,14 +135,28 @@ def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None) -
     others, other_codes, *_ = second.arrays
     tasks = np.full(1, ROOT), np.full(1, ROOT)
     inner = 1
-    while inner and len(tasks[0]) < TASKS:
-        *opened, number, inner = open_all(relation, nodes, codes, others, other_codes, *tasks)
-        tasks = opened[0][:number].copy(), opened[1][:number].copy()
+
+    def cut(begin, end):
+        nonlocal tasks, inner
+        while inner and len(tasks[0]) < TASKS:
+            *opened, number, inner = open_all(relation, nodes, codes, others, other_codes, *tasks)
+            tasks = opened[0][:number].copy(), opened[1][:number].copy()
+
+    run_chunks(cut, 1)
+    size = pair_stack_size(tree.depth, second.depth)
+    parts = []
 
     def find(begin, end):
-        return find_pairs(relation, *tree.arrays, *second.arrays, tasks[0][begin:end], tasks[1][begin:end])
+        top = end - begin
+        stack = PairStack(np.empty(top + size, np.int64), np.empty(top + size, np.int64))
+        for places, opened in zip(stack, tasks, strict=True):
+            places[:top] = opened[begin:end]
+        while top > 0:
+            *part, top = find_pairs(relation, *tree.arrays, *second.arrays, stack, top, STEPS)
+            parts.append(part)
+            yield begin
 
-    parts = run_chunks(find, len(tasks[0]), chunk=CHUNK, threads=threads, progress=progress)
+    run_steps(find, len(tasks[0]), chunk=CHUNK, threads=threads, progress=progress)
     rows = int(tree.ids.max()) + 1
     numbers = np.zeros(rows, np.int64)
     for found, _, used in parts:
@@ -139,14 +164,17 @@ def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None) -
     splits = np.zeros(rows + 1, np.int64)
     np.cumsum(numbers, out=splits[1:])
     seconds, free = np.empty(splits[-1], np.int32), splits.copy()
-    for part in parts:
-        scatter(*part, free, seconds)
+    while parts:
+        scatter(*parts.pop(), free, seconds)
     pairs = np.empty((splits[-1], 2), np.int64)
+    words = max(len(second.ids) // 32 + 1, FEW)
 
     def write(begin, end):
-        write_pairs(splits, seconds, pairs, begin, end)
+        while begin < end:
+            begin = write_pairs(splits, seconds, pairs, words, STEPS, begin, end)
+            yield begin
 
-    run_chunks(write, rows, chunk=65536, threads=threads)
+    run_steps(write, rows, chunk=65536, threads=threads)
     if counters is not None:
         counters.add(queries=1, hits=len(pairs))
     return pairs
