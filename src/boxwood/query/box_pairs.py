@@ -17,15 +17,12 @@ from ..geometry.box_blocks import block_shape, box_at
 from ..geometry.box_box import block_overlaps
 from ..geometry.box_pairs import Between, Within
 from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF
-from .sort_ids import sort_by_marks, sort_ids
+from .sort_ids import marks_for, sort_by_marks, sort_ids
 
 TASKS = 1024
 """Pairs of subtrees to cut the walk into, at least where there are so many. Fixed, whatever the number of threads."""
 
 CHUNK = 128
-
-FEW = 16
-"""Ids of a row that are sorted by comparing."""
 
 
 @kernel
@@ -110,15 +107,17 @@ def scatter(found, partners, used, free, seconds):
 
 
 @kernel
-def write_pairs(splits, seconds, pairs, words, steps, begin, end):
-    """Sort each row and write it as pairs; how far it came in so many steps."""
+def write_pairs(splits, seconds, pairs, rows, steps, begin, end):
+    """Sort each row and write it as pairs; how far it came in so many steps. The second ids are below
+    `rows`."""
     row, most = begin, splits[begin] + steps
-    marks = np.zeros(words, np.uint32)
+    size, many = marks_for(rows)
+    marks = np.zeros(size, np.uint32)
     while row < end and splits[row] < most:
-        if splits[row + 1] - splits[row] < words:
+        if splits[row + 1] - splits[row] < many:
             sort_ids(seconds, splits[row], splits[row + 1])
         else:
-            sort_by_marks(seconds, splits[row], splits[row + 1], marks)
+            sort_by_marks(seconds, splits[row], splits[row + 1], marks, rows)
         for k in range(splits[row], splits[row + 1]):
             pairs[k, 0], pairs[k, 1] = row, seconds[k]
         row += 1
@@ -167,11 +166,10 @@ def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None) -
     while parts:
         scatter(*parts.pop(), free, seconds)
     pairs = np.empty((splits[-1], 2), np.int64)
-    words = max(len(second.ids) // 32 + 1, FEW)
 
     def write(begin, end):
         while begin < end:
-            begin = write_pairs(splits, seconds, pairs, words, STEPS, begin, end)
+            begin = write_pairs(splits, seconds, pairs, len(second.ids), STEPS, begin, end)
             yield begin
 
     run_steps(write, rows, chunk=65536, threads=threads)

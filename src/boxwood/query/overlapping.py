@@ -19,7 +19,7 @@ from ..geometry.point_box import Spheres
 from ..geometry.regions import aim, inside, touches
 from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
 from .row_order import rows_in_order
-from .sort_ids import sort_by_marks, sort_ids
+from .sort_ids import marks_for, sort_by_marks, sort_ids
 
 CHUNK = 2048
 
@@ -28,7 +28,7 @@ ROOM = 8
 
 
 MANY = 16
-"""Ids of a region from which on it is asked whether it holds whole subtrees; regions that find few do not pay for it."""
+"""Ids of a region from which on it is asked whether it holds whole subtrees; those that find few do not pay for it."""
 
 
 @kernel
@@ -39,7 +39,8 @@ def gather(regions, nodes, codes, blocks, ids, frame, rows, numbers, room, count
     stack = Stack(np.empty(size, np.int32), np.empty(size, np.uint32))
     shape = block_shape(blocks, ids)
     found, used = np.empty(room, np.int32), np.intp(0)
-    marks, words = np.empty(0, np.uint32), ids.shape[0] // 32 + 1
+    size, many = marks_for(ids.shape[0])
+    marks = np.empty(0, np.uint32)
     i, work = begin, 0
     while i < end and work < steps:
         r = rows[i]
@@ -80,12 +81,12 @@ def gather(regions, nodes, codes, blocks, ids, frame, rows, numbers, room, count
                     used += np.intp((bits >> np.uint32(lane)) & np.uint32(1))
         numbers[r] = used - first
         work += used - first
-        if used - first < max(words, MANY):
+        if used - first < many:
             sort_ids(found, first, used)
         else:
             if marks.shape[0] == 0:
-                marks = np.zeros(words, np.uint32)
-            sort_by_marks(found, first, used, marks)
+                marks = np.zeros(size, np.uint32)
+            sort_by_marks(found, first, used, marks, ids.shape[0])
     return found, used, i
 
 

@@ -1,4 +1,4 @@
-"""Puts the ids of one row in rising order, inside of kernels."""
+"""Puts the ids of one row in rising order, inside of kernels: by comparing, or where they are many by marking."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import numpy as np
 
 from .._jit import inline
 from .._simd import first_bit
+
+MANY = 64
+"""Fewer are sorted by comparing."""
 
 
 @inline
@@ -25,15 +28,30 @@ def sort_ids(ids, first, last):
 
 
 @inline
-def sort_by_marks(ids, first, last, marks):
-    """By a bit for each id there is: quickest where a row has many of them. Leaves the marks as they were, all 0."""
+def marks_for(most):
+    """How many numbers `sort_by_marks` needs for ids below that, and from how many ids on it is the quicker way."""
+    words = most // 32 + 1
+    return words + words // 32 + 1, max(words // 32, MANY)
+
+
+@inline
+def sort_by_marks(ids, first, last, marks, most):
+    """By a bit for each id there is, and one for each word of those: quickest for many. All marks are 0 again after."""
+    words = most // 32 + 1
     for i in range(first, last):
-        marks[ids[i] >> 5] |= np.uint32(1) << np.uint32(ids[i] & 31)
+        word = np.intp(ids[i]) >> 5
+        marks[word] |= np.uint32(1) << np.uint32(ids[i] & 31)
+        marks[words + (word >> 5)] |= np.uint32(1) << np.uint32(word & 31)
     k = first
-    for word in range(marks.shape[0]):
-        bits = marks[word]
-        marks[word] = np.uint32(0)
-        while bits != 0:
-            ids[k] = 32 * word + first_bit(bits)
-            bits &= bits - np.uint32(1)
-            k += 1
+    for group in range(words, marks.shape[0]):
+        there = marks[group]
+        marks[group] = np.uint32(0)
+        while there != 0:
+            word = 32 * (group - words) + first_bit(there)
+            there &= there - np.uint32(1)
+            bits = marks[word]
+            marks[word] = np.uint32(0)
+            while bits != 0:
+                ids[k] = 32 * word + first_bit(bits)
+                bits &= bits - np.uint32(1)
+                k += 1
