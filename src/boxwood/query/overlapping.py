@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import apart, inline, kernel
 from .._threads import run_chunks, run_steps
 from ..descend import STEPS, Stack, blocks_below, code_at, count_primitives, expand, place_at, stack_size
 from ..geometry.box_blocks import block_shape, there
@@ -31,6 +31,31 @@ MANY = 16
 """Ids of a region from which on it is asked whether it holds whole subtrees; those that find few do not pay for it."""
 
 
+@inline
+def note(found, used, ids, place, bits):
+    """Write down the ids of a block's boxes whose bits are set; how many are used then. Without a branch."""
+    for lane in range(BLOCK_SIZE):
+        found[used] = ids[place * BLOCK_SIZE + lane]
+        used += np.intp((bits >> np.uint32(lane)) & np.uint32(1))
+    return used
+
+
+@apart
+def blocks_inside(regions, frame, r, nodes, codes, code, place, flat):
+    """The blocks below an inner node, from the first up to the last, where a region holds all of it; else none."""
+    if inside(regions, frame, r, nodes, place, flat):
+        return blocks_below(nodes, codes, code)
+    return np.intp(0), np.intp(0)
+
+
+@apart
+def note_all(found, used, blocks, ids, block, last, shape):
+    """Likewise all boxes of these blocks."""
+    for place in range(block, last):
+        used = note(found, used, ids, place, there(blocks, place * shape.length))
+    return used
+
+
 @kernel
 def gather(regions, nodes, codes, blocks, ids, frame, rows, numbers, room, counts, steps, begin, end):
     """Find the boxes of the regions rows[begin:end], to `numbers` how many; the ids, row after row, their count, and
@@ -50,16 +75,17 @@ def gather(regions, nodes, codes, blocks, ids, frame, rows, numbers, room, count
         top = expand(regions, counts, nodes, stack, 0, np.intp(0), limit)
         while top > 0:
             code = code_at(codes, stack, top)
-            place = place_at(stack, top)
             top -= 1
             whole = False
             if code >= 0:
-                whole = used - first >= MANY and inside(regions, frame, r, nodes, place, shape.flat)
+                if used - first >= MANY:
+                    place = place_at(stack, top + 1)
+                    block, last = blocks_inside(regions, frame, r, nodes, codes, code, place, shape.flat)
+                    whole = block < last
                 if not whole:
                     work += 1
                     top = expand(regions, counts, nodes, stack, code, top, limit)
                     continue
-                block, last = blocks_below(nodes, codes, code)
             else:
                 leaf = np.intp(~code)
                 block = leaf // BLOCKS_OF_LEAF
@@ -70,15 +96,13 @@ def gather(regions, nodes, codes, blocks, ids, frame, rows, numbers, room, count
                 for k in range(used):
                     larger[k] = found[k]
                 found = larger
-            for index in range(block, last):
-                if whole:
-                    bits = there(blocks, index * shape.length)
-                else:
-                    count_primitives(counts, ids, index * BLOCK_SIZE)
-                    bits = touches(regions, r, blocks, index * shape.length, shape)
-                for lane in range(BLOCK_SIZE):
-                    found[used] = ids[index * BLOCK_SIZE + lane]
-                    used += np.intp((bits >> np.uint32(lane)) & np.uint32(1))
+            if whole:
+                used = note_all(found, used, blocks, ids, block, last, shape)
+                continue
+            for place in range(block, last):
+                count_primitives(counts, ids, place * BLOCK_SIZE)
+                bits = touches(regions, r, blocks, place * shape.length, shape)
+                used = note(found, used, ids, place, bits)
         numbers[r] = used - first
         work += used - first
         if used - first < many:
