@@ -11,6 +11,7 @@ import pytest
 
 import boxwood as bw
 
+
 def sets(count):
     """Boxes all of which overlap all others; and points at one place, and others that only float64 tells from them."""
     rng = np.random.default_rng(1)
@@ -44,6 +45,11 @@ ASKED = {
 }
 
 
+def ask_for_ever(question, many):
+    while True:
+        ASKED[question](*many, 1000)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("question", ASKED)
 def test_it_stops_within_a_second(many, question, threads, monkeypatch):
@@ -58,8 +64,7 @@ def test_it_stops_within_a_second(many, question, threads, monkeypatch):
 
     threading.Timer(0.3, interrupt).start()
     with pytest.raises(KeyboardInterrupt):
-        while True:  # where one is over before
-            ASKED[question](*many, 1000)
+        ask_for_ever(question, many)
     seconds = time.perf_counter() - began[0]
     assert seconds < 1.2
     np.testing.assert_array_equal(many[0].query_sphere([0, 0, 0], 0.1), before)

@@ -88,8 +88,10 @@ def _(boxes, r, blocks, block, shape):
 
 @inline
 def strictly_within(boxes, frame, r, nodes, place, axis):
-    """Coordinates came to the tree's space by this arithmetic, which is monotone, before they were rounded outward: what
-    is less there was less before."""
+    """Coordinates came to the tree's space by this arithmetic, which is monotone, before they were rounded outward.
+
+    So what is less there was less before.
+    """
     center, scale = frame[FRAME_CENTER + axis], frame[FRAME_SCALE]
     low, high = boxes.lower[r, axis] * scale - center, boxes.upper[r, axis] * scale - center
     return low < f8(nodes[place + 8 * axis]) and f8(nodes[place + 24 + 8 * axis]) < high
