@@ -112,7 +112,7 @@ def place_at(stack, top):
 
 @inline
 def blocks_below(nodes, codes, code):
-    """The first block below an inner node, and the end of the last: all between are its own, for order is depth-first."""
+    """The first block below an inner node, and the end of the last: all between are its own, since depth-first."""
     first, last = np.intp(code), np.intp(code)
     while first >= 0:
         first = np.intp(codes[first * NODE_FLOATS + CHILDREN])
