@@ -47,7 +47,7 @@ def find_pairs(
     relation, nodes, codes, blocks, ids, frame, others, other_codes, other_blocks, other_ids, other_frame, stack, top,
     steps,
 ):  # fmt: skip
-    """The pairs of ids that overlap below the pairs of places on the stack, how many, and its top after so many steps."""
+    """The pairs of ids that overlap below the pairs of places on the stack, how many, its top after so many steps."""
     shape, other_shape = block_shape(blocks, ids), block_shape(other_blocks, other_ids)
     found, partners, used = np.empty(1024, np.int32), np.empty(1024, np.int32), np.intp(0)
     work = 0
