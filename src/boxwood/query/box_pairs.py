@@ -11,6 +11,7 @@ import numpy as np
 
 from .._jit import kernel
 from .._threads import run_chunks
+from ..descend import count_primitives
 from ..descend_pairs import ROOT, PairStack, code_of, is_leaf_pair, open_pair, pair_stack_size, with_itself
 from ..geometry.box_blocks import block_shape, box_at
 from ..geometry.box_box import block_overlaps
@@ -25,7 +26,7 @@ CHUNK = 128
 
 
 @kernel
-def open_all(relation, nodes, codes, others, other_codes, first, second):
+def open_all(relation, counts, nodes, codes, others, other_codes, first, second):
     """Open each of these pairs that is not one of leaves; the pairs they become, and how many, and of those still to
     be opened."""
     stack = PairStack(np.empty(64 * len(first) + 64, np.int64), np.empty(64 * len(first) + 64, np.int64))
@@ -35,7 +36,7 @@ def open_all(relation, nodes, codes, others, other_codes, first, second):
             stack.first[top], stack.second[top] = first[i], second[i]
             top += 1
         else:
-            top = open_pair(relation, nodes, codes, others, other_codes, stack, first[i], second[i], top)
+            top = open_pair(relation, counts, nodes, codes, others, other_codes, stack, first[i], second[i], top)
     for i in range(top):
         inner += 0 if is_leaf_pair(codes, other_codes, stack.first[i], stack.second[i]) else 1
     return stack.first, stack.second, top, inner
@@ -43,7 +44,8 @@ def open_all(relation, nodes, codes, others, other_codes, first, second):
 
 @kernel
 def find_pairs(
-    relation, nodes, codes, blocks, ids, frame, others, other_codes, other_blocks, other_ids, other_frame, first, second
+    relation, counts, nodes, codes, blocks, ids, frame,
+    others, other_codes, other_blocks, other_ids, other_frame, first, second,
 ):  # fmt: skip
     """The pairs of ids that overlap below these pairs of places, and how many."""
     size = pair_stack_size(np.intp(frame[FRAME_DEPTH]), np.intp(other_frame[FRAME_DEPTH]))
@@ -57,7 +59,7 @@ def find_pairs(
             top -= 1
             a, b = stack.first[top], stack.second[top]
             if not is_leaf_pair(codes, other_codes, a, b):
-                top = open_pair(relation, nodes, codes, others, other_codes, stack, a, b, top)
+                top = open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, top)
                 continue
             leaf, other = np.intp(~code_of(codes, a)), np.intp(~code_of(other_codes, b))
             block, end = leaf // BLOCKS_OF_LEAF, leaf // BLOCKS_OF_LEAF + leaf % BLOCKS_OF_LEAF
@@ -76,6 +78,7 @@ def find_pairs(
                         break
                     low, high = box_at(blocks, place * shape.length + lane, shape)
                     for against in range(place if itself else other_first, other_end):
+                        count_primitives(counts, other_ids, against * BLOCK_SIZE)
                         bits = block_overlaps(other_blocks, against * other_shape.length, other_shape, low, high)
                         if itself and against == place:
                             bits &= ~np.uint32((2 << lane) - 1)
@@ -119,17 +122,24 @@ def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None) -
     relation = Within(tree.frame) if other is None else Between(tree.frame, other.frame)
     second = tree if other is None else other
     if len(tree.ids) == 0 or len(second.ids) == 0:
+        if counters is not None:
+            counters.add(queries=1)
         return np.empty((0, 2), np.int64)
     nodes, codes, *_ = tree.arrays
     others, other_codes, *_ = second.arrays
     tasks = np.full(1, ROOT), np.full(1, ROOT)
     inner = 1
+    counts = None if counters is None else np.zeros(2, np.int64)
     while inner and len(tasks[0]) < TASKS:
-        *opened, number, inner = open_all(relation, nodes, codes, others, other_codes, *tasks)
+        *opened, number, inner = open_all(relation, counts, nodes, codes, others, other_codes, *tasks)
         tasks = opened[0][:number].copy(), opened[1][:number].copy()
 
     def find(begin, end):
-        return find_pairs(relation, *tree.arrays, *second.arrays, tasks[0][begin:end], tasks[1][begin:end])
+        own = None if counters is None else np.zeros(2, np.int64)
+        found = find_pairs(relation, own, *tree.arrays, *second.arrays, tasks[0][begin:end], tasks[1][begin:end])
+        if own is not None:
+            counters.add(boxes_tested=own[0], primitives_tested=own[1])
+        return found
 
     parts = run_chunks(find, len(tasks[0]), chunk=CHUNK, threads=threads, progress=progress)
     rows = int(tree.ids.max()) + 1
@@ -147,6 +157,6 @@ def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None) -
         write_pairs(splits, seconds, pairs, begin, end)
 
     run_chunks(write, rows, chunk=65536, threads=threads)
-    if counters is not None:
-        counters.add(queries=1, hits=len(pairs))
+    if counts is not None:
+        counters.add(queries=1, boxes_tested=counts[0], hits=len(pairs))
     return pairs
