@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import archive
 from ._arrays import boxed, rays, vertices_and_faces
+from ._work import work_options
 from .build.choose import build_tree
 from .build.compare import validate_mesh
 from .query.all_hits import all_hits
@@ -133,6 +134,7 @@ class Mesh:
         Mesh
             This mesh.
         """
+        work_options(threads, progress)
         tree = build_tree(
             self._vertices,
             self._faces,
@@ -260,6 +262,8 @@ class Mesh:
         ------
         ValueError
             For shapes that do not fit, and for a ray without direction or not finite; it names the first.
+        TypeError
+            For `progress` that cannot be called, and `counters` that are none.
 
         Examples
         --------
@@ -268,8 +272,9 @@ class Mesh:
         >>> mesh.raycast([[0.2, 0.2, 1], [2, 2, 1]], [0, 0, -1]).t_hit.tolist()
         [1.0, inf]
         """
+        options = work_options(threads, progress, counters)
         batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answers = closest_hit(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
+        answers = closest_hit(self.tree, batch, cull=cull, **options)
         t_hit, primitive_ids, uvs = (boxed(batch.shape, answer) for answer in answers)
         return Hits(t_hit, primitive_ids, uvs, surface=(self._vertices, self._faces))
 
@@ -297,8 +302,9 @@ class Mesh:
         >>> mesh.occluded([0.2, 0.2, 1], [[0, 0, -1], [0, 0, 1]]).tolist()
         [True, False]
         """
+        options = work_options(threads, progress, counters)
         batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answer = any_hit(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
+        answer = any_hit(self.tree, batch, cull=cull, **options)
         occluded: NDArray[np.bool_] = boxed(batch.shape, answer)
         return occluded
 
@@ -328,8 +334,9 @@ class Mesh:
         >>> mesh.raycast_all([0.2, 0.2, 2], [0, 0, -1]).t_hit.tolist()
         [1.0, 2.0]
         """
+        options = work_options(threads, progress, counters)
         batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answers = all_hits(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
+        answers = all_hits(self.tree, batch, cull=cull, **options)
         return AllHits(*answers, surface=(self._vertices, self._faces))
 
     def count_hits(
@@ -355,7 +362,8 @@ class Mesh:
         >>> int(mesh.count_hits([0.2, 0.2, 2], [0, 0, -1]))
         2
         """
+        options = work_options(threads, progress, counters)
         batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answer = hit_count(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
+        answer = hit_count(self.tree, batch, cull=cull, **options)
         numbers: NDArray[np.int64] = boxed(batch.shape, answer)
         return numbers

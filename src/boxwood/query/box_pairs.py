@@ -11,7 +11,7 @@ import numpy as np
 
 from .._jit import kernel
 from .._threads import run_chunks, run_steps
-from ..descend import STEPS
+from ..descend import STEPS, count_primitives
 from ..descend_pairs import ROOT, PairStack, code_of, is_leaf_pair, open_pair, pair_stack_size, with_itself
 from ..geometry.box_blocks import block_shape, box_at
 from ..geometry.box_box import block_overlaps
@@ -26,7 +26,7 @@ CHUNK = 128
 
 
 @kernel
-def open_all(relation, nodes, codes, others, other_codes, first, second):
+def open_all(relation, counts, nodes, codes, others, other_codes, first, second):
     """Open each of these pairs that is not one of leaves; the pairs they become, and how many, and of those still to
     be opened."""
     stack = PairStack(np.empty(64 * len(first) + 64, np.int64), np.empty(64 * len(first) + 64, np.int64))
@@ -36,7 +36,7 @@ def open_all(relation, nodes, codes, others, other_codes, first, second):
             stack.first[top], stack.second[top] = first[i], second[i]
             top += 1
         else:
-            top = open_pair(relation, nodes, codes, others, other_codes, stack, first[i], second[i], top)
+            top = open_pair(relation, counts, nodes, codes, others, other_codes, stack, first[i], second[i], top)
     for i in range(top):
         inner += 0 if is_leaf_pair(codes, other_codes, stack.first[i], stack.second[i]) else 1
     return stack.first, stack.second, top, inner
@@ -44,8 +44,8 @@ def open_all(relation, nodes, codes, others, other_codes, first, second):
 
 @kernel
 def find_pairs(
-    relation, nodes, codes, blocks, ids, frame, others, other_codes, other_blocks, other_ids, other_frame, stack, top,
-    steps,
+    relation, counts, nodes, codes, blocks, ids, frame, others, other_codes, other_blocks, other_ids, other_frame,
+    stack, top, steps,
 ):  # fmt: skip
     """The pairs of ids that overlap below the pairs of places on the stack, how many, its top after so many steps."""
     shape, other_shape = block_shape(blocks, ids), block_shape(other_blocks, other_ids)
@@ -56,7 +56,7 @@ def find_pairs(
         work += 1
         a, b = stack.first[top], stack.second[top]
         if not is_leaf_pair(codes, other_codes, a, b):
-            top = open_pair(relation, nodes, codes, others, other_codes, stack, a, b, top)
+            top = open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, top)
             continue
         leaf, other = np.intp(~code_of(codes, a)), np.intp(~code_of(other_codes, b))
         block, end = leaf // BLOCKS_OF_LEAF, leaf // BLOCKS_OF_LEAF + leaf % BLOCKS_OF_LEAF
@@ -76,6 +76,7 @@ def find_pairs(
                     break
                 low, high = box_at(blocks, place * shape.length + lane, shape)
                 for against in range(place if itself else other_first, other_end):
+                    count_primitives(counts, other_ids, against * BLOCK_SIZE)
                     bits = block_overlaps(other_blocks, against * other_shape.length, other_shape, low, high)
                     if itself and against == place:
                         bits &= ~np.uint32((2 << lane) - 1)
@@ -128,16 +129,19 @@ def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None) -
     relation = Within(tree.frame) if other is None else Between(tree.frame, other.frame)
     second = tree if other is None else other
     if len(tree.ids) == 0 or len(second.ids) == 0:
+        if counters is not None:
+            counters.add(queries=1)
         return np.empty((0, 2), np.int64)
     nodes, codes, *_ = tree.arrays
     others, other_codes, *_ = second.arrays
     tasks = np.full(1, ROOT), np.full(1, ROOT)
     inner = 1
+    counts = None if counters is None else np.zeros(2, np.int64)
 
     def cut(begin, end):
         nonlocal tasks, inner
         while inner and len(tasks[0]) < TASKS:
-            *opened, number, inner = open_all(relation, nodes, codes, others, other_codes, *tasks)
+            *opened, number, inner = open_all(relation, counts, nodes, codes, others, other_codes, *tasks)
             tasks = opened[0][:number].copy(), opened[1][:number].copy()
 
     run_chunks(cut, 1)
@@ -146,13 +150,16 @@ def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None) -
 
     def find(begin, end):
         top = end - begin
+        own = None if counters is None else np.zeros(2, np.int64)
         stack = PairStack(np.empty(top + size, np.int64), np.empty(top + size, np.int64))
         for places, opened in zip(stack, tasks, strict=True):
             places[:top] = opened[begin:end]
         while top > 0:
-            *part, top = find_pairs(relation, *tree.arrays, *second.arrays, stack, top, STEPS)
+            *part, top = find_pairs(relation, own, *tree.arrays, *second.arrays, stack, top, STEPS)
             parts.append(part)
             yield begin
+        if own is not None:
+            counters.add(boxes_tested=own[0], primitives_tested=own[1])
 
     run_steps(find, len(tasks[0]), chunk=CHUNK, threads=threads, progress=progress)
     rows = int(tree.ids.max()) + 1
@@ -172,6 +179,6 @@ def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None) -
             yield begin
 
     run_steps(write, rows, chunk=65536, threads=threads)
-    if counters is not None:
-        counters.add(queries=1, hits=len(pairs))
+    if counts is not None:
+        counters.add(queries=1, boxes_tested=counts[0], hits=len(pairs))
     return pairs
