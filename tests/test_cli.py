@@ -153,7 +153,9 @@ def test_interruption_is_one_line(folder):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes break otherwise there")
-def test_reader_that_goes_away_is_no_error(folder):
+def test_reader_that_goes_away_is_no_error(run, folder):
+    Path("few.csv").write_text(HEADER + "0.2,0.2,-2,0,0,1\n")
+    run("rays", "cube.off", "few.csv")  # compiles, which a first run tells
     Path("many.csv").write_text(HEADER + "0.2,0.2,-2,0,0,1\n" * 50_000)
     process = start("rays", "cube.off", "many.csv", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout.readline() == "ray,t_hit,primitive_id,u,v\n"
