@@ -1,7 +1,8 @@
 """Boxes and points against search trees, collision managers and physics engines: `python benchmarks/boxes.py`.
 
 Contenders take turns on the same set in one process, all threads each where they have any, and every answer is
-compared; a run in which they differ exits with 1. Peers that are not installed are left out (`pip install -e
+compared; a run in which they differ exits with 1. The structures of `boxwood.index` find pairs too; a row tells which
+were left out, and why. Peers that are not installed are left out (`pip install -e
 '.[box-peers]'` has them all), and so is the real cloth where ../shared/data is not there. `--only joins` asks for
 pairs alone; `--small` only shows that everything still runs. Results go to benchmarks/results.
 """
@@ -12,9 +13,10 @@ import argparse
 import json
 import statistics
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +24,7 @@ import box_peers
 import boxwood
 import clock
 import report
+from box_family import family
 from box_peers import HERE, Contenders
 from box_sets import KINDS, cloth, dense, world
 
@@ -29,7 +32,13 @@ RESULTS = Path(__file__).resolve().parent / "results"
 OURS = report.OURS
 GROUPS = ("overlaps", "neighbours", "joins", "casts")
 Same = Callable[[Any, Any], bool]
-Question = tuple[str, Contenders, Same]
+
+
+class Question(NamedTuple):
+    name: str
+    calls: Contenders  # ours first
+    same: Same  # whether two answers are
+    left_out: Mapping[str, str] = MappingProxyType({})  # who was, and why
 
 
 def main() -> int:
@@ -38,7 +47,7 @@ def main() -> int:
     rows: dict[str, dict[str, Any]] = {}
     rounds: dict[str, dict[str, list[float]]] = {}
     wrong = []
-    for name, calls, same in questions(options):
+    for name, calls, same, left_out in questions(options):
         seconds, answers = clock.take_turns(calls, options.rounds)
         row = {f"{one} ms": 1000 * statistics.median(times) for one, times in seconds.items()}
         for peer in calls:
@@ -46,8 +55,10 @@ def main() -> int:
                 row[f"over {peer}"] = clock.ratios(seconds, OURS, peer)[0]
                 if not same(answers[OURS], answers[peer]):
                     wrong.append(f"{name}: {peer}")
-        rows[name], rounds[name] = row, seconds
+        rows[name], rounds[name] = row | ({"left out": dict(left_out)} if left_out else {}), seconds
         console.print(f"{name}: " + ", ".join(f"{key} {value:.4g}" for key, value in row.items()))
+        for peer, reason in left_out.items():
+            console.print(f"  without {peer}: {reason}")
     sizes = memory(options)
     report.print_facts(console, "the tree", sizes)
     content = {"machine": report.machine(), "boxes": options.boxes, "queries": options.queries, "rows": rows}
@@ -61,7 +72,6 @@ def main() -> int:
 
 
 def questions(options: argparse.Namespace) -> Iterator[Question]:
-    """Each with its contenders, ours first, and how to compare two answers."""
     few, only = options.boxes // 10, options.only
     for kind in KINDS:
         if "overlaps" in only:
@@ -95,13 +105,13 @@ def overlaps(kind: str, boxes: int, queries: int) -> Iterator[Question]:
         found = shapely.STRtree(shapes)
         calls["shapely"] = lambda: found.query(asked).T
         builds["shapely"] = lambda: _touched(shapely.STRtree(shapes), asked[:1])
-    yield f"build, {kind}, plane", builds, lambda one, other: True
+    yield Question(f"build, {kind}, plane", builds, lambda one, other: True)
     if "rtree" in HERE:
         from rtree import index
 
         slow = index.Index((np.arange(boxes), lower, upper))
         calls["rtree"] = lambda: box_peers.counted(*slow.intersection_v(low, high))
-    yield f"query_box, {kind}, plane", calls, same_pairs
+    yield Question(f"query_box, {kind}, plane", calls, same_pairs)
 
 
 def neighbours(kind: str, points: int, queries: int) -> Iterator[Question]:
@@ -125,18 +135,19 @@ def neighbours(kind: str, points: int, queries: int) -> Iterator[Question]:
         other = KDTree(places)
         builds["pykdtree"] = lambda: KDTree(places)
         nearest["pykdtree"] = lambda: other.query(asked, 8)[0]
-    yield f"build, {kind}, points", builds, lambda one, other: True
-    yield f"nearest 8, {kind}", nearest, lambda one, other: bool(np.allclose(one, other))
-    yield f"query_sphere, {kind}", within, same_pairs
+    yield Question(f"build, {kind}, points", builds, lambda one, other: True)
+    yield Question(f"nearest 8, {kind}", nearest, lambda one, other: bool(np.allclose(one, other)))
+    yield Question(f"query_sphere, {kind}", within, same_pairs)
 
 
 def joins(name: str, lower: np.ndarray, upper: np.ndarray) -> Iterator[Question]:
     """All pairs of one set, with what holds the boxes already and from nothing."""
     tree = boxwood.BoxTree(lower, upper).build()
-    judge = box_peers.Judge(lower, upper)
-    yield f"pairs, {name}", {OURS: tree.pairs} | box_peers.that_hold(lower, upper, len(judge.most) + 1), judge
-    built: Contenders = {OURS: lambda: boxwood.BoxTree(lower, upper).pairs()}
-    yield f"build and pairs, {name}", built | box_peers.that_step(lower, upper), judge
+    judge, own = box_peers.Judge(lower, upper), family(lower, upper)
+    held: Contenders = {OURS: tree.pairs} | own.hold | box_peers.that_hold(lower, upper, len(judge.most) + 1)
+    yield Question(f"pairs, {name}", held, judge, own.left_out)
+    built: Contenders = {OURS: lambda: boxwood.BoxTree(lower, upper).pairs()} | own.build
+    yield Question(f"build and pairs, {name}", built | box_peers.that_step(lower, upper), judge, own.left_out)
 
 
 def casts(boxes: int) -> Iterator[Question]:
@@ -156,7 +167,7 @@ def casts(boxes: int) -> Iterator[Question]:
         return np.array(found)
 
     calls: Contenders = {OURS: lambda: tree.raycast(origins, directions).t_hit, "NumPy": brute_force}
-    yield f"raycast, {boxes:,} boxes, 64 rays", calls, lambda one, other: bool(np.array_equal(one, other))
+    yield Question(f"raycast, {boxes:,} boxes, 64 rays", calls, lambda one, other: bool(np.array_equal(one, other)))
 
 
 def memory(options: argparse.Namespace) -> dict[str, dict[str, Any]]:

@@ -153,7 +153,9 @@ def test_interruption_is_one_line(folder):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes break otherwise there")
-def test_reader_that_goes_away_is_no_error(folder):
+def test_reader_that_goes_away_is_no_error(run, folder):
+    Path("few.csv").write_text(HEADER + "0.2,0.2,-2,0,0,1\n")
+    run("rays", "cube.off", "few.csv")  # compiles, which a first run tells
     Path("many.csv").write_text(HEADER + "0.2,0.2,-2,0,0,1\n" * 50_000)
     process = start("rays", "cube.off", "many.csv", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout.readline() == "ray,t_hit,primitive_id,u,v\n"
@@ -241,7 +243,9 @@ def test_rays_come_in_many_forms(run, folder, monkeypatch, capsys):
     Path("plain.csv").write_text("0.2,0.2,-2,0,0,1\n0.2,0.2,3,0,0,-2\r\n5,5,5,0,0,1")
     mixed = "name, DX ,dy,dz,oz,oy,ox\n" + "a,0,0,1,-2,0.2,0.2\nb,0,0,-2,3,0.2,0.2\nc,0,0,1,5,5,5\n"
     Path("mixed.csv").write_text("\ufeff" + mixed, encoding="utf-8")
-    for name in ("six.npy", "pairs.npy", "plain.csv", "mixed.csv"):
+    quoted = 'name,"dx","dy","dz","oz","oy","ox"\n' + '"a, 1_0","0","0","1",-2,"0.2","0.2"\n' + mixed.split("\n", 2)[2]
+    Path("quoted.csv").write_text(quoted)
+    for name in ("six.npy", "pairs.npy", "plain.csv", "mixed.csv", "quoted.csv"):
         assert run("rays", "cube.off", name) == (0, expected, "")
     with open("rays.csv") as file:  # noqa: PTH123
         monkeypatch.setattr(sys, "stdin", file)
@@ -255,12 +259,16 @@ def test_rays_have_ranges_of_their_own(run, folder):
 
 BAD_RAYS = [
     (HEADER + "0,0,0,0,0,1\n\n0,0,0,zero,0,1\n", "rays.csv line 4: dx is 'zero', not a number"),
+    (HEADER + "0,0,0,0,0,1\n0,0,0,0,1_0,1\n", "rays.csv line 3: dy is '1_0', not a number"),
+    ("0,0,0,0,0,1\n0,0,0,0,1_0,1\n", "rays.csv line 2: dy is '1_0', not a number"),
+    (HEADER + '0,0,0,0,0,"1,5"\n', "rays.csv line 2: dz is '1,5', not a number"),
+    ("ox,oy,oz,dx,dy,dz,oy,dz\n0,0,0,0,0,1,0,1\n", "rays.csv has more than one column oy, dz"),
     (HEADER + "0,0,0,0,0,1\n0,0,0,0,0\n", "rays.csv line 3: 5 values, where the first line has 6"),
     (HEADER + "\n\n0,0,0,0,0,0\n", "rays.csv line 4: the direction is zero"),
     (HEADER + "0,0,0,0,0,1\n0,inf,0,0,0,1\n", "rays.csv line 3: oy is inf"),
     ("0,0,0,0,0,1\n0,0,nan,0,0,1\n", "rays.csv line 2: oz is nan"),
     ("0,0,0,0,0\n", "rays.csv line 1: 5 numbers without a header, where a ray has 6"),
-    ("0,0,0,0,0,1\n0,0,0,0,0,1,7\n", "rays.csv line 2: 7 numbers, where a ray has 6"),
+    ("0,0,0,0,0,1\n0,0,0,0,0,1,7\n", "rays.csv line 2: 7 values, where the first line has 6"),
     ("ox,oy,oz,dx,dy\n0,0,0,0,0\n", "rays.csv has no column dz"),
     ("ox,oy,oz,dx,dy,dz,t_max\n0,0,0,0,0,1,nan\n", "rays.csv line 2: t_max is nan"),
     ("ox,oy,oz,dx,dy,dz,t_max\n0,0,0,0,0,1,\n", "rays.csv line 2: t_max is '', not a number"),

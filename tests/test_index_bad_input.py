@@ -66,6 +66,11 @@ def test_questions(boxes):
         (lambda: boxes.nearest([0, 0], k=1.5), "k must be an integer"),
         (lambda: boxes.nearest([0, 0], max_distance=-1), "max_distance must be a number of at least 0, not -1"),
         (lambda: boxes.nearest([0, 0], max_distance=NAN), "max_distance must be a number"),
+        (
+            lambda: boxes.nearest([[0, 0]] * 2, max_distance=[1, -2]),
+            r"max_distance\[1\] must be a number of at least 0",
+        ),
+        (lambda: boxes.nearest([[0, 0]] * 2, max_distance=[1, 2, 3]), "shapes do not fit together"),
         (lambda: boxes.pairs(threads=0), "threads must be an integer of at least 1, not 0"),
     ):
         with pytest.raises(ValueError, match=fault):
@@ -98,3 +103,34 @@ def test_nothing_is_asked_of_the_users_arrays():
     assert built.query_box(lower[::-2], lower[::-2]).splits.tolist() == [0, 3, 4]
     assert BruteForce(np.arange(4).reshape(2, 2), np.arange(4).reshape(2, 2) + 1).dtype == np.float64
     assert BruteForce([], []).dimension == 3
+
+
+def test_the_first_bad_row_of_all_arguments_is_named(boxes):
+    place, away = np.zeros((6, 2)), np.ones((6, 2))
+    bad = np.where(np.arange(6)[:, None] == 5, NAN, place)
+    sizes = np.array([1, 1, -1, 1, 1, 1.0])
+    for ask, fault in (
+        (lambda: boxes.query_box(bad, away * [[1], [1], [-1], [1], [1], [1]]), r"lower\[2\] is above"),
+        (lambda: boxes.query_sphere(bad, sizes), r"radius\[2\] is negative"),
+        (lambda: boxes.nearest(bad, max_distance=sizes), r"max_distance\[2\]"),
+        (lambda: boxes.raycast(bad, np.where(np.arange(6)[:, None] == 2, 0, away)), r"directions\[2\] is zero"),
+        (lambda: boxes.raycast(bad, away, t_max=np.where(sizes < 0, NAN, 1)), r"t_max\[2\] is nan"),
+        (lambda: boxes.query_frustum([[1, 0, 1], [0, 0, 1], [NAN, 0, 1]]), r"planes\[1\] has no normal"),
+    ):
+        with pytest.raises(ValueError, match=fault):
+            ask()
+
+
+def test_what_cannot_be_told_how_far_it_is_or_count(boxes):
+    for ask in (
+        lambda **work: boxes.query_box([0, 0], [1, 1], **work),
+        lambda **work: boxes.query_sphere([0, 0], 1, **work),
+        lambda **work: boxes.query_frustum([[1, 0, 0]], **work),
+        lambda **work: boxes.raycast([0, 0], [1, 0], **work),
+        lambda **work: boxes.nearest([0, 0], **work),
+        lambda **work: boxes.pairs(**work),
+    ):
+        with pytest.raises(TypeError, match=r"counters must be a boxwood.Counters, not \{\}"):
+            ask(counters={})
+        with pytest.raises(TypeError, match="progress must be a callable"):
+            ask(progress=3)

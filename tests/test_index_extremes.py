@@ -117,6 +117,8 @@ def test_questions_as_large_as_the_world(structure, dimension):
     count = len(boxes.lower)
     assert built.query_box([-1e300] * dimension, [1e300] * dimension).tolist() == list(range(count))
     assert built.query_sphere([1e18] * dimension, 1e19).tolist() == list(range(count))
+    assert built.query_sphere([1e200] * dimension, 1e199).tolist() == []  # squares of both are beyond the numbers
+    assert built.query_sphere([1e200] * dimension, 1e201).tolist() == list(range(count))
     assert built.query_frustum(np.zeros((0, dimension + 1))).tolist() == list(range(count))
     assert built.nearest([1e200] * dimension, k=count).ids.min() == 0
     assert sorted(built.nearest([1e12] * dimension, k=count + 1).ids.tolist()) == [-1, *range(count)]

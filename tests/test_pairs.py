@@ -121,3 +121,20 @@ def test_progress_ends_with_all():
     pairs = tree.pairs(progress=lambda done, total: told.append((done, total)), counters=counters)
     assert told[-1][0] == told[-1][1]
     assert counters.hits == len(pairs)
+    assert counters.queries == 1
+    assert counters.boxes_tested > 0
+    assert len(pairs) <= counters.primitives_tested <= len(tree) ** 2
+
+
+def test_counting_changes_nothing_and_depends_on_no_threads():
+    tree = make("uniform", 16, some(2000, 60), 2, np.float32).tree
+    other = bw.BoxTree(tree.lower + 1, tree.upper + 2)
+    for ask in (tree.pairs, lambda **options: tree.pairs(other, **options)):
+        one, many = bw.Counters(), bw.Counters()
+        found = ask(counters=one, threads=1)
+        assert np.array_equal(found, ask(counters=many, threads=3))
+        assert np.array_equal(found, ask())
+        assert one == many
+    nothing, counters = bw.BoxTree([], []), bw.Counters()
+    nothing.pairs(counters=counters)
+    assert (counters.queries, counters.boxes_tested, counters.primitives_tested, counters.hits) == (1, 0, 0, 0)

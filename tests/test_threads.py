@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import boxwood._threads as threads_module
-from boxwood._threads import run_chunks, usable_cpus
+from boxwood._threads import run_chunks, run_steps, usable_cpus
 
 
 def bounds(start, stop):
@@ -184,6 +184,58 @@ batch()
     assert in_python(script) == ["100", "100"]
 
 
+# -- steps
+
+
+def in_steps(size, ran, seconds=0.0):
+    def work(start, stop):
+        for place in range(start, stop, size):
+            ran.append(place)
+            time.sleep(seconds)
+            yield min(place + size, stop)
+
+    return work
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("count", [0, 1, 100, 777, 5000])
+def test_steps_cover_the_batch_and_progress_rises(count, threads):
+    told, ran = [], []
+    run_steps(in_steps(7, ran), count, chunk=600, threads=threads, progress=lambda *state: told.append(state))
+    chunks = run_chunks(bounds, count, chunk=600, threads=threads)
+    assert sorted(ran) == [place for start, stop in chunks for place in range(start, stop, 7)]
+    assert told == sorted(set(told))
+    assert told[-1] == (count, count)
+    assert len(told) > 1 or count <= 7
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("count", [400, 4000])
+def test_an_error_stops_between_steps_of_all_threads(count, threads):
+    ran = []
+
+    def cancel(done, _):
+        if done >= 100:
+            raise TimeoutError("enough")
+
+    with pytest.raises(TimeoutError, match="enough"):
+        run_steps(in_steps(10, ran, 0.001), count, chunk=1000, threads=threads, progress=cancel)
+    stopped_at = len(ran)
+    assert stopped_at < 40
+    time.sleep(0.02)
+    assert len(ran) == stopped_at
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_error_within_a_step_is_raised(threads):
+    def work(start, stop):
+        yield start
+        raise LookupError(f"after a step of {start}")
+
+    with pytest.raises(LookupError, match=r"^after a step of 0$"):
+        run_steps(work, 100, chunk=10, threads=threads)
+
+
 # -- many callers
 
 
@@ -290,6 +342,32 @@ except KeyboardInterrupt:
     print(seconds < 1.2, len(ran) == count)
 else:
     print("was not", "interrupted")
+print(len(run_chunks(lambda start, stop: None, 100, chunk=1, threads={threads})))
+"""
+    assert in_python(script) == ["True", "True", "100"]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("count", [1, 3, 30])
+def test_ctrl_c_stops_within_chunks_that_take_steps(threads, count):
+    script = f"""
+import _thread, threading, time
+from boxwood._threads import run_chunks, run_steps
+ran = []
+def work(start, stop):
+    for _ in range(1000):
+        ran.append(start)
+        time.sleep(0.01)
+        yield start
+threading.Timer(0.3, _thread.interrupt_main).start()
+began = time.perf_counter()
+try:
+    run_steps(work, {count}, chunk=1, threads={threads})
+except KeyboardInterrupt:
+    seconds = time.perf_counter() - began
+    count = len(ran)
+    time.sleep(0.1)
+    print(seconds < 1.2, len(ran) == count)
 print(len(run_chunks(lambda start, stop: None, 100, chunk=1, threads={threads})))
 """
     assert in_python(script) == ["True", "True", "100"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
@@ -120,7 +120,7 @@ def boxed(shape: Shape, array: Array) -> Any:
 
 def one_of(name: str, value: Choice, choices: Collection[Choice]) -> Choice:
     """The value, if it is among the choices."""
-    if value in choices:
+    if isinstance(value, Hashable) and value in choices:  # an array would be compared number by number
         return value
     raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
 
@@ -253,6 +253,17 @@ def _place(index: tuple[Any, ...], given: Shape) -> str:
     """Where a ray of the batch lies in an array that was broadcast to it: `[5]`, `[1, 2]`, or nothing at all."""
     own = [0 if size == 1 else int(i) for i, size in zip(index[len(index) - len(given) :], given, strict=True)]
     return str(own) if own else ""
+
+
+Fault: TypeAlias = tuple[int, str]
+"""A bad row of a batch, and what is wrong with it."""
+
+
+def refuse_first(*faults: Fault | None) -> None:
+    """ValueError for the fault in the first row of all; of two in one row for that given first."""
+    found = [fault for fault in faults if fault is not None]
+    if found:
+        raise ValueError(min(found, key=lambda fault: fault[0])[1])
 
 
 def _text(vector: Array) -> str:

@@ -6,11 +6,25 @@ lies in the plane gets z = 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arrays import FLOAT32, FLOAT64, Array, Shape, _numbers, _place, _ready, _real_dtype, _text, _vectors
+from ._arrays import (
+    FLOAT32,
+    FLOAT64,
+    Array,
+    Fault,
+    Shape,
+    _numbers,
+    _place,
+    _ready,
+    _real_dtype,
+    _text,
+    _vectors,
+    refuse_first,
+)
 
 MOST_BOXES = 2**31 - 1  # ids are int32 inside
 
@@ -25,16 +39,18 @@ def box_set(lower: object, upper: object, *, copy: bool = True) -> tuple[Array, 
     if low.shape != high.shape:
         raise ValueError(f"lower and upper must have the same shape, not {low.shape} and {high.shape}")
     dtype = FLOAT32 if _real_dtype(low) == _real_dtype(high) == FLOAT32 else FLOAT64
-    low, high = _held(low, dtype, copy), _held(high, dtype, copy)
+    faults = [_infinite("lower", low, low.shape[:1]), _infinite("upper", high, high.shape[:1])]
     if not (low <= high).all():
         row = int(np.argmin((low <= high).all(axis=1)))
-        raise ValueError(f"lower[{row}] is above upper[{row}]: {_text(low[row])} and {_text(high[row])}")
-    return low, high
+        faults.append((row, f"lower[{row}] is above upper[{row}]: {_text(low[row])} and {_text(high[row])}"))
+    refuse_first(*faults)
+    return _held(low, dtype, copy), _held(high, dtype, copy)
 
 
 def point_set(points: object, *, copy: bool = True) -> Array:
     """Points likewise: (n, 2) or (n, 3)."""
     table = _table("points", points)
+    refuse_first(_infinite("points", table, table.shape[:1]))
     return _held(table, _real_dtype(table), copy)
 
 
@@ -74,29 +90,29 @@ class Batch(NamedTuple):
 
 def box_batch(lower: object, upper: object, dtype: np.dtype[Any], dimension: int) -> Batch:
     """Boxes to ask about; ValueError as for `box_set`."""
-    batch, rows = _batch(dtype, dimension, {"lower": lower, "upper": upper}, {})
-    _refuse_turned(batch, rows, dimension)
+    batch, rows, faults = _batch(dtype, dimension, {"lower": lower, "upper": upper}, {})
+    refuse_first(*faults, _turned(batch, rows, dimension))
     return batch
 
 
 def sphere_batch(center: object, radius: object, dtype: np.dtype[Any], dimension: int) -> Batch:
     """Spheres to ask about; ValueError for what is not finite and for a negative radius."""
-    batch, rows = _batch(dtype, dimension, {"center": center}, {"radius": radius})
-    _refuse_negative("radius", batch, rows[1])
+    batch, rows, faults = _batch(dtype, dimension, {"center": center}, {"radius": radius})
+    refuse_first(*faults, _negative("radius", batch, rows[1]))
     return batch
 
 
 def point_batch(points: object, max_distance: object, dtype: np.dtype[Any], dimension: int) -> Batch:
     """Points to ask about, each with how far to look, which may be infinite."""
-    batch, rows = _batch(dtype, dimension, {"points": points}, {"max_distance": max_distance}, infinite=True)
-    _refuse_negative("max_distance", batch, rows[1])
+    batch, rows, faults = _batch(dtype, dimension, {"points": points}, {"max_distance": max_distance}, infinite=True)
+    refuse_first(*faults, _negative("max_distance", batch, rows[1]))
     return batch
 
 
 def moving_batch(lower: object, upper: object, displacement: object, dtype: np.dtype[Any], dimension: int) -> Batch:
     """Boxes that move; a displacement of zero is one that stands still."""
-    batch, rows = _batch(dtype, dimension, {"lower": lower, "upper": upper, "displacement": displacement}, {})
-    _refuse_turned(batch, rows, dimension)
+    batch, rows, faults = _batch(dtype, dimension, {"lower": lower, "upper": upper, "displacement": displacement}, {})
+    refuse_first(*faults, _turned(batch, rows, dimension))
     return batch
 
 
@@ -109,11 +125,9 @@ def plane_batch(planes: object, dimension: int) -> Batch:
     if array.ndim < 2 or array.shape[-1] != width:
         raise ValueError(f"planes must have shape (k, {width}) or (..., k, {width}), not {array.shape}")
     shape, number = array.shape[:-2], array.shape[-2]
-    _refuse_infinite("planes", array)
-    zero = ~array[..., :dimension].any(axis=-1)
-    if zero.any():
-        row = np.argwhere(zero)[0].tolist()
-        raise ValueError(f"planes{row} has a normal of zero: {_text(array[tuple(row)])}")
+    without = ~array[..., :dimension].any(axis=-1)
+    zero = _first(without, without.shape, lambda place, at: f"planes{place} has a normal of zero: {_text(array[at])}")
+    refuse_first(_infinite("planes", array, array.shape[:-1]), zero)
     full = np.zeros((*shape, number, 4))
     full[..., :dimension], full[..., 3] = array[..., :dimension], array[..., dimension]
     full = scaled_planes(full)
@@ -136,8 +150,8 @@ def _batch(
     numbers: dict[str, object],
     *,
     infinite: bool = False,
-) -> tuple[Batch, list[Shape]]:
-    """Broadcast to one shape, and the shape that each had before."""
+) -> tuple[Batch, list[Shape], list[Fault | None]]:
+    """Broadcast to one shape, the shape that each had before, and what is not a number that it may be."""
     given = {name: _vectors(name, _numbers(name, value), dimension) for name, value in vectors.items()}
     given |= {name: _numbers(name, value) for name, value in numbers.items()}
     rows = [array.shape[:-1] if name in vectors else array.shape for name, array in given.items()]
@@ -146,12 +160,12 @@ def _batch(
     except ValueError:
         told = ", ".join(f"{name} {array.shape}" for name, array in given.items())
         raise ValueError(f"shapes do not fit together: {told}") from None
+    faults: list[Fault | None] = []
     for name, array in given.items():
         if not (infinite and name in numbers):
-            _refuse_infinite(name, array, name in vectors)
-        elif np.isnan(array).any():
-            row = np.argwhere(np.isnan(array))[0].tolist()
-            raise ValueError(f"{name}{row or ''} is nan")
+            faults.append(_infinite(name, array, shape, name in vectors))
+        else:
+            faults.append(_first(np.isnan(array), shape, lambda place, at, name=name: f"{name}{place} is nan"))
         if array.dtype.char != "f" and (name in vectors or array.ndim):
             dtype = FLOAT64
     arrays = []
@@ -165,43 +179,55 @@ def _batch(
             full = np.zeros((*shape, 3))
             full[..., :dimension] = array
             arrays.append(_frozen(full.reshape(-1, 3)))
-    return Batch(tuple(arrays), shape, dtype), rows
+    return Batch(tuple(arrays), shape, dtype), rows, faults
 
 
-def _refuse_turned(batch: Batch, rows: list[Shape], dimension: int) -> None:
-    """Refuse a box whose lower corner is above its upper one, given first in the batch."""
+def _turned(batch: Batch, rows: list[Shape], dimension: int) -> Fault | None:
+    """The first box whose lower corner is above its upper one, given first in the batch."""
     low, high = (array[:, :dimension] for array in batch.arrays[:2])
     bad = ~(low <= high).all(axis=1)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(f"lower{_where(row, batch, rows[0])} is above upper: {_text(low[row])} and {_text(high[row])}")
+    if not bad.any():
+        return None
+    row = int(np.argmax(bad))
+    return row, f"lower{_where(row, batch, rows[0])} is above upper: {_text(low[row])} and {_text(high[row])}"
 
 
-def _refuse_negative(name: str, batch: Batch, given: Shape) -> None:
-    """Refuse a negative number, given second in the batch."""
+def _negative(name: str, batch: Batch, given: Shape) -> Fault | None:
+    """The first negative number, given second in the batch."""
     bad = batch.arrays[1] < 0
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(f"{name}{_where(row, batch, given)} is negative: {batch.arrays[1][row]:.9g}")
+    if not bad.any():
+        return None
+    row = int(np.argmax(bad))
+    return row, f"{name}{_where(row, batch, given)} is negative: {batch.arrays[1][row]:.9g}"
 
 
 def _where(row: int, batch: Batch, given: Shape) -> str:
     return _place(np.unravel_index(row, batch.shape) if batch.shape else (), given)
 
 
-def _refuse_infinite(name: str, array: Array, vector: bool = True) -> None:
+def _infinite(name: str, array: Array, shape: Shape, vector: bool = True) -> Fault | None:
+    """The first row of an array, of a batch of that shape, that is not finite."""
     finite = np.isfinite(array)
     if finite.all():
-        return
-    if not vector:
-        row = np.argwhere(~finite)[0].tolist()
-        raise ValueError(f"{name}{row or ''} is not finite: {array[tuple(row)]}")
-    row = np.argwhere(~finite.all(axis=-1))[0].tolist()
-    raise ValueError(f"{name}{row or ''} is not finite: {_text(array[tuple(row)])}")
+        return None
+
+    def tell(place: object, at: Shape) -> str:
+        return f"{name}{place} is not finite: {_text(array[at]) if vector else array[at]}"
+
+    return _first(~finite.all(axis=-1) if vector else ~finite, shape, tell)
+
+
+def _first(bad: Any, shape: Shape, tell: Callable[..., str]) -> Fault | None:
+    """The first bad row of an array; `tell` is given its place, as text and as an index."""
+    if not bad.any():
+        return None
+    at = tuple(int(i) for i in np.argwhere(bad)[0])
+    row = int(np.argmax(np.broadcast_to(bad, shape))) if np.prod(shape) else 0  # it is the first of the batch, too
+    return row, tell(str(list(at)) if at else "", at)
 
 
 def _table(name: str, value: object) -> Array:
-    """An array of shape (n, 2) or (n, 3), which an empty list is too, and finite."""
+    """An array of shape (n, 2) or (n, 3), which an empty list is too."""
     array = _numbers(name, value)
     if array.shape == (0,):
         array = array.reshape(0, 3)
@@ -209,7 +235,6 @@ def _table(name: str, value: object) -> Array:
         raise ValueError(f"{name} must have shape (n, 2) or (n, 3), not {array.shape}")
     if len(array) > MOST_BOXES:
         raise ValueError(f"{name} has {len(array)} rows, and a set can have {MOST_BOXES}")
-    _refuse_infinite(name, array)
     return array
 
 

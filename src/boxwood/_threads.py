@@ -11,7 +11,7 @@ import _thread
 import os
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar, cast
 
 from ._arrays import positive_int
@@ -37,15 +37,9 @@ def run_chunks(
     the caller's thread and ends with `(count, count)`. An exception in `work` (the first by chunk) or in `progress`
     stops the batch and is raised here. Nothing to do gives an empty list.
     """
-    if threads is not None:
-        threads = positive_int("threads", threads, 1)
-    size = min(chunk, SMALLEST_CHUNK)
-    if count > size:
-        threads = threads or usable_cpus()
-        share = -(-count // (threads * CHUNKS_PER_THREAD)) if threads > 1 else count
-        size = min(chunk, max(size, -(-share // 64) * 64))  # in whole cache lines of any output
+    size, threads = _cut(count, chunk, threads)
     if not 0 < count <= size:
-        return _Batch(work, count, size).run(threads or 1, progress)
+        return _Batch(work, count, size).run(threads, progress)
     try:
         results = [work(0, count)]
     except SystemError as error:
@@ -53,6 +47,47 @@ def run_chunks(
     if progress is not None:
         progress(count, count)
     return results
+
+
+def run_steps(
+    work: Callable[[int, int], Iterator[int]],
+    count: int,
+    *,
+    chunk: int = 16384,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> None:
+    """Like `run_chunks`, where nobody knows what a chunk costs: `work` is a generator and keeps its results itself.
+
+    It yields how far it has come whenever it may be stopped, several times a second, and is left there when the batch
+    ends with an error or Ctrl-C.
+    """
+    size, threads = _cut(count, chunk, threads)
+    if not 0 < count <= size:
+        _Steps(work, count, size).run(threads, progress)
+        return
+    told = 0
+    try:
+        for reached in work(0, count):
+            if progress is not None and told < reached < count:
+                told = reached
+                progress(reached, count)
+    except SystemError as error:
+        raise _meant(error) from error
+    if progress is not None:
+        progress(count, count)
+
+
+def _cut(count: int, chunk: int, threads: int | None) -> tuple[int, int]:
+    """How large chunks are, and how many threads may work."""
+    if threads is not None:
+        threads = positive_int("threads", threads, 1)
+    size = min(chunk, SMALLEST_CHUNK)
+    if count > size:
+        threads = threads or usable_cpus()
+        share = -(-count // (threads * CHUNKS_PER_THREAD)) if threads > 1 else count
+        size = min(chunk, max(size, -(-share // 64) * 64))  # in whole cache lines of any output
+    return size, threads or 1
 
 
 def _meant(error: BaseException) -> BaseException:
@@ -83,6 +118,9 @@ class _Batch(Generic[Result]):
         self.following = 0  # the next chunk to hand out
         self.done = 0  # elements of finished chunks
         self.helpers = 0  # that have begun and not ended
+        self.closed = False
+        self.report: Callable[[], None]  # of the caller
+        self.caller = 0
         self.ended: queue.SimpleQueue[None] = queue.SimpleQueue()  # wakes the caller; the truth is in `helpers`
         self.lock = threading.Lock()
 
@@ -96,6 +134,7 @@ class _Batch(Generic[Result]):
                 reported = self.done
                 progress(reported, self.count)
 
+        self.report, self.caller = report, threading.get_ident()
         try:
             _pool.call(self.help, min(threads, self.chunks) - 1)
             while self.run_next():
@@ -136,18 +175,39 @@ class _Batch(Generic[Result]):
         start = chunk * self.size
         stop = min(start + self.size, self.count)
         try:
-            self.results[chunk] = self.work(start, stop)
+            reported = self.do(chunk, start, stop)
         except BaseException as error:
             self.errors[chunk] = _meant(error)
             self.close()
             return False
         with self.lock:
-            self.done += stop - start
-        return True
+            self.done += stop - reported
+        return not self.closed
+
+    def do(self, chunk: int, start: int, stop: int) -> int:
+        """The work of a chunk; how far `done` has been told of it."""
+        self.results[chunk] = self.work(start, stop)
+        return start
 
     def close(self) -> None:
         with self.lock:
             self.following = self.chunks
+            self.closed = True
+
+
+class _Steps(_Batch[Iterator[int]]):
+    """A batch whose chunks can be stopped between steps."""
+
+    def do(self, chunk: int, start: int, stop: int) -> int:
+        for reached in self.work(start, stop):
+            with self.lock:
+                self.done += reached - start
+            start = reached
+            if self.closed:
+                break
+            if threading.get_ident() == self.caller:
+                self.report()
+        return start
 
 
 class _Pool:

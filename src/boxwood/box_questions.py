@@ -6,13 +6,14 @@ Each is a few lines: convert what was given, ask `query`, put the answer in a re
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import boxed, positive_int
 from ._regions import Batch, box_batch, plane_batch, point_batch, sphere_batch
+from ._work import work_options
 from .box_rays import BoxRays
 from .query.box_pairs import box_pairs
 from .query.nearest import nearest_boxes
@@ -55,6 +56,8 @@ class BoxQuestions(BoxRays):
         ------
         ValueError
             For wrong shapes, numbers that are not finite, or lower above upper; it names the first bad row.
+        TypeError
+            For `progress` that cannot be called, and `counters` that are none.
 
         Examples
         --------
@@ -63,8 +66,8 @@ class BoxQuestions(BoxRays):
         >>> tree.query_box([[0, 0], [1, 1]], [[3, 3], [2, 2]]).pairs.tolist()
         [[0, 0], [0, 1], [1, 0], [1, 1]]
         """
+        options = work_options(threads, progress, counters)
         batch = box_batch(lower, upper, self.dtype, self.dimension)
-        options = {"threads": threads, "progress": progress, "counters": counters}
         return _rows(batch, *overlapping_boxes(self.tree, *batch.arrays, **options))
 
     def query_sphere(
@@ -100,8 +103,8 @@ class BoxQuestions(BoxRays):
         >>> tree.query_sphere([4, 2], [1, 2])[1].tolist()
         [1]
         """
+        options = work_options(threads, progress, counters)
         batch = sphere_batch(center, radius, self.dtype, self.dimension)
-        options = {"threads": threads, "progress": progress, "counters": counters}
         centers, radii = batch.arrays
         return _rows(batch, *overlapping_spheres(self.tree, centers, radii, batch.dtype, **options))
 
@@ -137,16 +140,16 @@ class BoxQuestions(BoxRays):
         >>> tree.query_frustum([[1, 0, -1.5], [0, 1, 0]]).tolist()
         [1]
         """
+        options = work_options(threads, progress, counters)
         batch = plane_batch(planes, self.dimension)
-        options = {"threads": threads, "progress": progress, "counters": counters}
         return _rows(batch, *overlapping_frusta(self.tree, *batch.arrays, **options))
 
     def nearest(
         self,
         points: ArrayLike,
         k: int = 1,
-        *,
         max_distance: ArrayLike = INFINITY,
+        *,
         threads: int | None = None,
         progress: Progress | None = None,
         counters: Counters | None = None,
@@ -179,9 +182,9 @@ class BoxQuestions(BoxRays):
         >>> found.distances.round(2).tolist(), found.ids.tolist()
         ([[1.0, 3.0], [1.0, 1.8]], [[1, 0], [0, 1]])
         """
+        options = work_options(threads, progress, counters)
         batch = point_batch(points, max_distance, self.dtype, self.dimension)
         k = positive_int("k", k, 1, 2**31 - 1)
-        options = {"threads": threads, "progress": progress, "counters": counters}
         found = nearest_boxes(self.tree, batch.arrays[0], batch.arrays[1], k, batch.dtype, **options)
         return Nearest(*(boxed(batch.shape, array) for array in found))
 
@@ -199,7 +202,7 @@ class BoxQuestions(BoxRays):
         ----------
         other : BoxTree, optional
             Of the same dimension; its dtype may be another.
-        threads, progress, counters : as of `query_box`; of the counters only the hits.
+        threads, progress, counters : as of `query_box`; all pairs are one query.
 
         Returns
         -------
@@ -215,11 +218,11 @@ class BoxQuestions(BoxRays):
         >>> tree.pairs(bw.BoxTree.from_points([[0.5, 0.5], [1, 1]])).tolist()
         [[0, 0], [0, 1], [1, 1]]
         """
+        options = work_options(threads, progress, counters)
         if other is not None and not isinstance(other, BoxQuestions):
             raise ValueError(f"other must be a set of boxes, not {type(other).__name__}")
         if other is not None and other.dimension != self.dimension:
             raise ValueError(f"other has {other.dimension} dimensions, and this set {self.dimension}")
-        options: dict[str, Any] = {"threads": threads, "progress": progress, "counters": counters}
         found: Ids = box_pairs(self.tree, None if other is None else other.tree, **options)
         return found
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import Rays, boxed, rays
 from ._regions import moving_batch
+from ._work import work_options
 from .query.box_all import all_boxes
 from .query.box_any import any_box
 from .query.box_cast import cast_boxes, cast_rays
@@ -176,15 +177,17 @@ class BoxRays:
         >>> float(tree.sweep_box([0, 0], [1, 1], [6, 0]).t_hit)
         0.5
         """
+        options = work_options(threads, progress, counters)
         batch = moving_batch(lower, upper, displacement, self.dtype, self.dimension)
-        run = partial(_run, cast_boxes, self.tree, *batch.arrays, batch.dtype, threads, progress, counters)
+        run = partial(_run, cast_boxes, self.tree, *batch.arrays, batch.dtype, *options.values())
         return _hits(batch.shape, *first_box(run, len(batch), batch.dtype, counters))
 
     def _cast(
-        self, origins: ArrayLike, directions: ArrayLike, t_min: ArrayLike, t_max: ArrayLike, *options: Any
+        self, origins: ArrayLike, directions: ArrayLike, t_min: ArrayLike, t_max: ArrayLike, *work: Any
     ) -> tuple[Rays, Callable[..., None]]:
+        options = work_options(*work)
         batch = rays(origins, directions, t_min, t_max, self.dtype, self.dimension)
-        return batch, partial(_run, cast_rays, self.tree, batch, *options)
+        return batch, partial(_run, cast_rays, self.tree, batch, *options.values())
 
 
 def _run(cast: Callable[..., None], tree: Any, *rest: Any) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import archive
 from ._regions import box_set, moved_boxes, point_set
+from ._work import work_options
 from .box_questions import BoxQuestions
 from .build.choose import build_box_tree
 from .build.compare import validate_boxes
@@ -136,6 +137,7 @@ class BoxTree(BoxQuestions):
         BoxTree
             This set.
         """
+        work_options(threads, progress)
         self._tree = build_box_tree(
             self._lower,
             self._upper,

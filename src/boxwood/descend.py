@@ -13,9 +13,13 @@ import numpy as np
 
 from ._jit import generic, inline
 from ._simd import count_bits, less, load8, sorted_keys, splat8, splat_int8, store
-from .layout import BLOCK_SIZE, CHILDREN, NODE_FLOATS
+from .layout import BLOCK_SIZE, BLOCKS_OF_LEAF, CHILDREN, NODE_FLOATS
 
 f4 = np.float32
+
+STEPS = 2**20
+"""Steps after which the walks of a kernel let Python hear Ctrl-C, and go on with the next query: some 50 ms. A step is
+a node or block looked at, or about what that costs."""
 
 
 class Stack(NamedTuple):
@@ -98,3 +102,23 @@ def expand(query, counts, nodes, stack, code, top, limit):
 def code_at(codes, stack, top):
     """The code of the place at that height of the stack."""
     return codes[np.intp(stack.parents[top]) + np.intp(stack.keys[top] & 7)]
+
+
+@inline
+def place_at(stack, top):
+    """Where the box of the place at that height of the stack begins in the nodes: its lower x."""
+    return np.intp(stack.parents[top]) - CHILDREN + np.intp(stack.keys[top] & 7)
+
+
+@inline
+def blocks_below(nodes, codes, code):
+    """The first block below an inner node, and the end of the last: all between are its own, since depth-first."""
+    first, last = np.intp(code), np.intp(code)
+    while first >= 0:
+        first = np.intp(codes[first * NODE_FLOATS + CHILDREN])
+    while last >= 0:
+        child = last * NODE_FLOATS + 7
+        while nodes[child] == f4(np.inf):
+            child -= 1
+        last = np.intp(codes[child + CHILDREN])
+    return ~first // BLOCKS_OF_LEAF, ~last // BLOCKS_OF_LEAF + ~last % BLOCKS_OF_LEAF

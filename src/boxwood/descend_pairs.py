@@ -13,6 +13,7 @@ import numpy as np
 
 from ._jit import generic, inline
 from ._simd import first_bit, less_equal, load8
+from .descend import count_boxes
 from .layout import CHILDREN, NODE_FLOATS
 
 f4 = np.float32
@@ -42,9 +43,8 @@ def with_itself(relation):
     """Whether the two trees are one, and each two of its primitives are to be met once."""
 
 
-@inline
 def pair_stack_size(depth, other):
-    """Places that a walk down trees of these depths needs: a step takes one and writes at most 64."""
+    """Places that a walk down trees of these depths needs: a step takes one and writes at most 64. Not for kernels."""
     return 63 * (depth + other) + 128
 
 
@@ -80,8 +80,11 @@ def push_all(stack, top, bits, first, first_step, second, second_step):
 
 
 @inline
-def open_pair(relation, nodes, codes, others, other_codes, stack, a, b, top):
-    """Put the pairs that a pair of places becomes on the stack; the new top. One of the two must not be a leaf."""
+def open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, top):
+    """Put the pairs that a pair of places becomes on the stack; the new top. One of the two must not be a leaf.
+
+    `counts` gets the boxes that were looked at, where it is an array and not None.
+    """
     code, other = np.intp(code_of(codes, a)), np.intp(code_of(other_codes, b))
     node, other_node = code * NODE_FLOATS, other * NODE_FLOATS
     if a == b and with_itself(relation):
@@ -92,16 +95,19 @@ def open_pair(relation, nodes, codes, others, other_codes, stack, a, b, top):
             place = node + CHILDREN + lane
             stack.first[top], stack.second[top] = place, place
             low, high = box_of(nodes, place)
+            count_boxes(counts, nodes, node)
             bits = meeting(relation, nodes, node, low, high) & there
             top = push_all(stack, top + 1, bits, place, 0, node + CHILDREN, 1)
         return top
     if code < 0:
         low, high = box_of(nodes, a)
         low, high = carried(relation, False, low, high)
+        count_boxes(counts, others, other_node)
         bits = meeting(relation, others, other_node, low, high)
         return push_all(stack, top, bits, a, 0, other_node + CHILDREN, 1)
     low, high = box_of(others, b)
     low, high = carried(relation, True, low, high)
+    count_boxes(counts, nodes, node)
     bits = meeting(relation, nodes, node, low, high)
     if other < 0:
         return push_all(stack, top, bits, node + CHILDREN, 1, b, 0)
@@ -111,6 +117,7 @@ def open_pair(relation, nodes, codes, others, other_codes, stack, a, b, top):
         place = node + CHILDREN + lane
         low, high = box_of(nodes, place)
         low, high = carried(relation, False, low, high)
+        count_boxes(counts, others, other_node)
         below = meeting(relation, others, other_node, low, high)
         top = push_all(stack, top, below, place, 0, other_node + CHILDREN, 1)
     return top

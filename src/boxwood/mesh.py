@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import archive
 from ._arrays import moved_vertices, vertices_and_faces
+from ._work import work_options
 from .build.choose import build_tree
 from .build.compare import validate_mesh
 from .build.renew import refit_tree
@@ -128,6 +129,7 @@ class Mesh(MeshCollisions):
         Mesh
             This mesh.
         """
+        work_options(threads, progress)
         tree = build_tree(
             self._vertices,
             self._faces,

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import boxed, not_negative
-from ._transforms import transforms
+from ._transforms import Transforms, transforms
+from ._work import work_options
+from .geometry.placement import Placed
 from .layout import FRAME_SCALE
 from .mesh_rays import MeshRays
 from .query.contact_segments import contact_segments
@@ -80,9 +82,9 @@ class MeshCollisions(MeshRays):
         >>> floor.intersects(floor, aside).tolist()
         [True, True, False]
         """
-        placed = transforms(transform)
-        relation = pairing(self.tree.frame, other.tree.frame, IDENTITY, placed, not_negative("tolerance", tolerance))
-        met, _ = placed_until(self.tree, other.tree, relation, threads=threads, progress=progress, counters=counters)
+        options = work_options(threads, progress, counters)
+        relation, placed = _placed(self, other, transform, tolerance)
+        met, _ = placed_until(self.tree, other.tree, relation, **options)
         answer: bool | NDArray[np.bool_] = boxed(placed.shape, met)
         return answer if placed.shape else bool(answer)
 
@@ -108,11 +110,9 @@ class MeshCollisions(MeshRays):
         >>> len(floor.intersections(floor, lift)), len(floor.intersections(floor, lift, tolerance=0.5))
         (0, 1)
         """
-        placed = transforms(transform)
-        if placed.shape:
-            raise ValueError(f"transform must have shape (4, 4), not {(*placed.shape, 4, 4)}")
-        relation = pairing(self.tree.frame, other.tree.frame, IDENTITY, placed, not_negative("tolerance", tolerance))
-        options: dict[str, Any] = {"threads": threads, "progress": progress, "counters": counters}
+        options = work_options(threads, progress, counters)
+        relation, placed = _placed(self, other, transform, tolerance)
+        _require_one(placed)
         contacts = placed_contacts(self.tree, other.tree, relation, **options)
         return _intersections(self, other, relation, contacts, threads)
 
@@ -142,7 +142,7 @@ class MeshCollisions(MeshRays):
         >>> found.pairs.tolist(), bw.Relation(found.relations[0]).name
         ([[0, 1]], 'COPLANAR')
         """
-        contacts = own_contacts(self.tree, threads=threads, progress=progress, counters=counters)
+        contacts = own_contacts(self.tree, **work_options(threads, progress, counters))
         relation = pairing(self.tree.frame, self.tree.frame, IDENTITY, IDENTITY)
         return _intersections(self, self, relation, contacts, threads)
 
@@ -172,12 +172,30 @@ class MeshCollisions(MeshRays):
         >>> small.relation(large), large.relation(small)
         ('inside', 'contains')
         """
+        work_options(threads, progress)
         placed = transforms(transform)
-        if placed.shape:
-            raise ValueError(f"transform must have shape (4, 4), not {(*placed.shape, 4, 4)}")
+        _require_one(placed)
+        _require_mesh(other)
         mine, theirs = (Solid(one.vertices, one.faces, one.tree) for one in (self, other))
         told: Solids = relation_of_solids(mine, moved_solid(theirs, placed, threads), IDENTITY, threads, progress)
         return told
+
+
+def _placed(mesh: Any, other: Any, transform: Any, tolerance: float) -> tuple[Placed, Transforms]:
+    """A mesh, and another wherever it is."""
+    _require_mesh(other)
+    placed, tolerance = transforms(transform), not_negative("tolerance", tolerance)
+    return pairing(mesh.tree.frame, other.tree.frame, IDENTITY, placed, tolerance), placed
+
+
+def _require_mesh(other: Any) -> None:
+    if not isinstance(other, MeshCollisions):
+        raise TypeError(f"other must be a Mesh, not {type(other).__name__}")
+
+
+def _require_one(placed: Transforms) -> None:
+    if placed.shape:
+        raise ValueError(f"transform must have shape (4, 4), not {(*placed.shape, 4, 4)}")
 
 
 def _intersections(mesh: Any, other: Any, relation: Any, contacts: Contacts, threads: int | None) -> Intersections:

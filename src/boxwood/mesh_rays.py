@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import boxed, rays
+from ._work import work_options
 from .query.all_hits import all_hits
 from .query.any_hit import any_hit
 from .query.closest_hit import closest_hit
@@ -89,6 +90,8 @@ class MeshRays:
         ------
         ValueError
             For shapes that do not fit, and for a ray without direction or not finite; it names the first.
+        TypeError
+            For `progress` that cannot be called, and `counters` that are none.
 
         Examples
         --------
@@ -97,8 +100,9 @@ class MeshRays:
         >>> mesh.raycast([[0.2, 0.2, 1], [2, 2, 1]], [0, 0, -1]).t_hit.tolist()
         [1.0, inf]
         """
+        options = work_options(threads, progress, counters)
         batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answers = closest_hit(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
+        answers = closest_hit(self.tree, batch, cull=cull, **options)
         t_hit, primitive_ids, uvs = (boxed(batch.shape, answer) for answer in answers)
         return Hits(t_hit, primitive_ids, uvs, surface=(self.vertices, self.faces))
 
@@ -126,8 +130,9 @@ class MeshRays:
         >>> mesh.occluded([0.2, 0.2, 1], [[0, 0, -1], [0, 0, 1]]).tolist()
         [True, False]
         """
+        options = work_options(threads, progress, counters)
         batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answer = any_hit(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
+        answer = any_hit(self.tree, batch, cull=cull, **options)
         occluded: NDArray[np.bool_] = boxed(batch.shape, answer)
         return occluded
 
@@ -157,8 +162,9 @@ class MeshRays:
         >>> mesh.raycast_all([0.2, 0.2, 2], [0, 0, -1]).t_hit.tolist()
         [1.0, 2.0]
         """
+        options = work_options(threads, progress, counters)
         batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answers = all_hits(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
+        answers = all_hits(self.tree, batch, cull=cull, **options)
         return AllHits(*answers, surface=(self.vertices, self.faces))
 
     def count_hits(
@@ -184,7 +190,8 @@ class MeshRays:
         >>> int(mesh.count_hits([0.2, 0.2, 2], [0, 0, -1]))
         2
         """
+        options = work_options(threads, progress, counters)
         batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answer = hit_count(self.tree, batch, cull=cull, threads=threads, progress=progress, counters=counters)
+        answer = hit_count(self.tree, batch, cull=cull, **options)
         numbers: NDArray[np.int64] = boxed(batch.shape, answer)
         return numbers

@@ -79,21 +79,22 @@ def _from_csv(text: str, name: str) -> tuple[Columns, Place]:
     start = number + 1 if named else number  # lines before the body
     if not named and len(head) != 6:
         raise ValueError(f"{name} line {number + 1}: {len(head)} numbers without a header, where a ray has 6")
-    if not any(line.strip() for line in body):
+    filled = [i for i, line in enumerate(body) if line.strip()]
+    if not filled:
         return {column: np.empty(0) for column in wanted}, lambda row: f"{name} row {row}"
-    try:
-        table = np.loadtxt(body, delimiter=",", comments=None, ndmin=2, usecols=tuple(wanted.values()))
-    except ValueError as reason:
-        raise ValueError(_first_bad_line(body, start, len(head), wanted, name) or f"{name}: {reason}") from reason
 
     def place(row: int) -> str:
-        filled = [i for i, line in enumerate(body) if line.strip()]
         return f"{name} line {start + filled[row] + 1}"
 
-    if not named:
-        wide = next((i for i, line in enumerate(body) if line.strip() and line.count(",") != 5), None)
-        if wide is not None:
-            raise ValueError(f"{name} line {start + wide + 1}: {body[wide].count(',') + 1} numbers, where a ray has 6")
+    try:
+        places = tuple(wanted.values())
+        table = np.loadtxt(body, delimiter=",", comments=None, quotechar='"', ndmin=2, usecols=places)
+    except ValueError as reason:
+        raise ValueError(_first_bad_line(body, place, filled, len(head), wanted) or f"{name}: {reason}") from reason
+    if "_" in text or not (named or all(body[i].count(",") == 5 for i in filled)):  # what NumPy reads all the same
+        wrong = _first_bad_line(body, place, filled, len(head), wanted)
+        if wrong:
+            raise ValueError(wrong)
     return dict(zip(wanted, table.T, strict=True)), place
 
 
@@ -102,28 +103,30 @@ def _wanted(head: list[str], name: str) -> dict[str, int]:
     missing = [column for column in NEEDED if column not in head]
     if missing:
         raise ValueError(f"{name} has no column {missing[0]}; it needs {', '.join(NEEDED)} and may have t_min, t_max")
+    twice = [column for column in (*NEEDED, *RANGE) if head.count(column) > 1]
+    if twice:
+        raise ValueError(f"{name} has more than one column {', '.join(twice)}")
     return {column: head.index(column) for column in (*NEEDED, *RANGE) if column in head}
 
 
-def _first_bad_line(body: list[str], start: int, width: int, wanted: dict[str, int], name: str) -> str | None:
-    for i, line in enumerate(body):
-        if not line.strip():
-            continue
-        cells = line.split(",")
+def _first_bad_line(body: list[str], place: Place, filled: list[int], width: int, wanted: dict[str, int]) -> str | None:
+    for row, i in enumerate(filled):
+        cells = next(csv.reader([body[i]]))
         if len(cells) != width:
-            return f"{name} line {start + i + 1}: {len(cells)} values, where the first line has {width}"
+            return f"{place(row)}: {len(cells)} values, where the first line has {width}"
         for column, k in wanted.items():
             if not _is_number(cells[k]):
-                return f"{name} line {start + i + 1}: {column} is {cells[k].strip()!r}, not a number"
+                return f"{place(row)}: {column} is {cells[k].strip()!r}, not a number"
     return None
 
 
 def _is_number(text: str) -> bool:
+    """As tables have numbers: Python reads `1_0` as ten, too."""
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return "_" not in text
 
 
 def _read_npy(path: Path) -> tuple[Columns, Place]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import inline
-from .._simd import lanes_as, load4, maximum, splat4
+from .._simd import lanes_as, less_equal, load4, maximum, splat4
 from ..layout import BLOCK_SIZE
 
 f8 = np.float64
@@ -30,6 +30,13 @@ def block_shape(blocks, ids):
 def row_of(blocks, place):
     """Four numbers as float64, which is exact."""
     return lanes_as(load4(blocks, place), f8(0.0))
+
+
+@inline
+def there(blocks, block):
+    """The bits of the boxes of a block: not padding, nor what was blotted out since."""
+    x = row_of(blocks, block)
+    return less_equal(x, x)
 
 
 @inline

@@ -12,9 +12,10 @@ from .._simd import less_equal, load8, splat4, splat8
 from ..descend import reach
 from ..layout import FRAME_CENTER, FRAME_SCALE
 from .box_blocks import row_of
-from .regions import aim, touches
+from .regions import aim, inside, touches
 
 f4 = np.float32
+f8 = np.float64
 
 LARGEST = f4(3.4e38)
 
@@ -82,4 +83,24 @@ def _(boxes, r, blocks, block, shape):
     low, high = boxes.lower, boxes.upper
     return block_overlaps(
         blocks, block, shape, (low[r, 0], low[r, 1], low[r, 2]), (high[r, 0], high[r, 1], high[r, 2])
+    )
+
+
+@inline
+def strictly_within(boxes, frame, r, nodes, place, axis):
+    """Coordinates came to the tree's space by this arithmetic, which is monotone, before they were rounded outward.
+
+    So what is less there was less before.
+    """
+    center, scale = frame[FRAME_CENTER + axis], frame[FRAME_SCALE]
+    low, high = boxes.lower[r, axis] * scale - center, boxes.upper[r, axis] * scale - center
+    return low < f8(nodes[place + 8 * axis]) and f8(nodes[place + 24 + 8 * axis]) < high
+
+
+@inside.implemented_for(Boxes)
+def _(boxes, frame, r, nodes, place, flat):
+    return (
+        strictly_within(boxes, frame, r, nodes, place, 0)
+        and strictly_within(boxes, frame, r, nodes, place, 1)
+        and (flat or strictly_within(boxes, frame, r, nodes, place, 2))
     )

@@ -17,7 +17,7 @@ from ..descend import reach
 from ..layout import FRAME_CENTER, FRAME_SCALE
 from .box_blocks import box_at, safe_scale, squares
 from .distance import distance, shown, surely_beyond, surely_within
-from .regions import aim, touches
+from .regions import aim, inside, touches
 
 f4 = np.float32
 f8 = np.float64
@@ -149,3 +149,21 @@ def _(spheres, r, blocks, block, shape):
         if not shown(distance(low, high, x, y, z), spheres.single) <= spheres.radius[r]:
             bits &= ~(np.uint32(1) << np.uint32(lane))
     return bits
+
+
+@inline
+def farthest(frame, x, nodes, place, axis):
+    """How far at most a box reaches from a coordinate on one axis, in the tree's space."""
+    at = x * frame[FRAME_SCALE] - frame[FRAME_CENTER + axis]
+    low, high = f8(nodes[place + 8 * axis]), f8(nodes[place + 24 + 8 * axis])
+    return max(at - low, high - at) + (abs(at) + 4.0) * 2.0**-50
+
+
+@inside.implemented_for(Spheres)
+def _(spheres, frame, r, nodes, place, flat):
+    """By the corner that lies farthest from the centre."""
+    center, radius = spheres.center, spheres.radius[r] * frame[FRAME_SCALE]
+    x, y = farthest(frame, center[r, 0], nodes, place, 0), farthest(frame, center[r, 1], nodes, place, 1)
+    z = 0.0 if flat else farthest(frame, center[r, 2], nodes, place, 2)
+    square = x * x + y * y + z * z
+    return square < FARTHEST and square * (1.0 + 2.0**-18) <= radius * radius

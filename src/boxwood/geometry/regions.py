@@ -1,4 +1,4 @@
-"""What a kind of region of space answers: `reach` (see `descend`) and two functions more.
+"""What a kind of region of space answers: `reach` (see `descend`) and three functions more.
 
 A region is a NamedTuple of arrays: all regions that are asked about, and a few numbers for the one at hand, which
 `aim` sets and `reach` reads.
@@ -17,3 +17,9 @@ def aim(regions, frame, r):
 @generic
 def touches(regions, r, blocks, block, shape):
     """The bits of the four boxes of a block (of that `box_blocks.BlockShape`) that region r touches, exactly."""
+
+
+@generic
+def inside(regions, frame, r, nodes, place, flat):
+    """Whether region r touches whatever lies in the box of a node's child, for certain. `place` is that of its lower x;
+    `flat` sets have no z."""

@@ -16,7 +16,7 @@ from .._jit import generic, kernel
 from .._threads import run_chunks
 from ..query.sort_ids import sort_ids
 from . import arguments
-from .questions import LARGEST, Box, Frustum, Near, Ray, Sphere, box_at, square_beyond
+from .questions import LARGEST, Box, Frustum, Near, Ray, Sphere, box_at, square_beyond, square_within
 from .walk import walk
 
 ROOM = 8
@@ -88,7 +88,7 @@ def _(batch, row):
 def _(batch, row):
     centers, radius = batch.centers, batch.radii[row]
     center = centers[row, 0], centers[row, 1], centers[row, 2]
-    return Sphere(center, radius, square_beyond(radius), batch.single)
+    return Sphere(center, radius, square_within(radius), square_beyond(radius), batch.single)
 
 
 @question_at.implemented_for(Frustums)
@@ -153,16 +153,16 @@ def answer(structure, boxes, ids, depth, batch, begin, end):
 
 
 def found_by(
-    held: tuple[Any, ...], asked: Callable[..., Any], count: int, threads: int | None
+    held: tuple[Any, ...], asked: Callable[..., Any], count: int, **work: Any
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """How many objects each question meets, and their ids.
 
-    `held` is what kernels need of a structure; `asked(found, used, counts)` makes the batch.
+    `held` is what kernels need of a structure; `asked(found, used, counts)` makes the batch; `run_chunks` takes `work`.
     """
     counts = np.empty(count, np.int64)
     per_question = ROOM
 
-    def work(begin: int, end: int) -> NDArray[np.int64]:
+    def find(begin: int, end: int) -> NDArray[np.int64]:
         nonlocal per_question
         room = per_question * (end - begin)
         while True:
@@ -173,26 +173,27 @@ def found_by(
                 return found[:room]
             per_question = max(per_question, -(-room // (end - begin)))  # for the chunks to come
 
-    parts = run_chunks(work, count, chunk=CHUNK, threads=threads)
+    parts = run_chunks(find, count, chunk=CHUNK, **work)
     return counts, np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def first_entered(held: tuple[Any, ...], rays: arguments.Rays, threads: int | None) -> tuple[NDArray[Any], ...]:
+def first_entered(held: tuple[Any, ...], rays: arguments.Rays, **work: Any) -> tuple[NDArray[Any], ...]:
     """t (n,), inf for a miss, and id (n,), -1 for a miss."""
     t_max = rays.t_max.copy()
     batch = Rays(rays.origins, rays.directions, rays.t_min, rays.single, t_max, np.full(len(t_max), -1))
-    run_chunks(lambda begin, end: answer(*held, batch, begin, end), len(t_max), chunk=CHUNK, threads=threads)
+    run_chunks(lambda begin, end: answer(*held, batch, begin, end), len(t_max), chunk=CHUNK, **work)
     batch.t_hit[batch.hit < 0] = np.inf
     return batch.t_hit, batch.hit
 
 
 def nearest_of(
-    held: tuple[Any, ...], points: arguments.Batch, k: int, most: float, threads: int | None
+    held: tuple[Any, ...], points: arguments.Batch, reaches: NDArray[np.float64], k: int, **work: Any
 ) -> tuple[NDArray[Any], ...]:
     """Distances (n, k), inf where there are fewer than k, and ids (n, k), -1 where there are fewer."""
     count = len(points.rows)
-    distances, nearest = np.full((count, k), min(most, LARGEST)), np.full((count, k), -1)
+    distances, nearest = np.empty((count, k)), np.full((count, k), -1)
+    distances[:] = np.minimum(reaches, LARGEST)[:, None]
     batch = Points(points.rows, points.single, distances, nearest)
-    run_chunks(lambda begin, end: answer(*held, batch, begin, end), count, chunk=CHUNK, threads=threads)
+    run_chunks(lambda begin, end: answer(*held, batch, begin, end), count, chunk=CHUNK, **work)
     distances[nearest < 0] = np.inf
     return distances, nearest

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import Shape, _numbers
+from .._arrays import Fault, Shape, _numbers, refuse_first
 from .._jit import kernel
 from .._regions import scaled_planes
 
@@ -60,26 +60,29 @@ def boxes(lower: object, upper: object, dimension: int | None = None, least: Sha
     return Batch(rows, shape[:-1], _single(low, high)), dimension
 
 
-def points(name: str, value: object, dimension: int, single: bool) -> Batch:
-    """(n, 3)."""
-    array = _vectors(name, _numbers(name, value), dimension)
-    rows = _three(array, dimension)
-    _finite(name, rows, array.shape[:-1], array)
-    return Batch(rows, array.shape[:-1], single and _single(array))
+def points(value: object, max_distance: object, dimension: int, single: bool) -> tuple[Batch, Floats]:
+    """(n, 3) points, and (n,) how far from each something may be; inf for any distance."""
+    array, most = _vectors("points", _numbers("points", value), dimension), _numbers("max_distance", max_distance)
+    shape = together(points=array.shape[:-1], max_distance=most.shape)
+    rows = _three(_spread(array, (*shape, dimension)), dimension)
+    reaches = _spread(most.astype(np.float64), shape).reshape(-1)
+    faults = [_infinite("points", rows, shape, array)]
+    if reaches.size and not reaches.min() >= 0:
+        row = int((~(reaches >= 0)).argmax())
+        place = _place(row, shape) if most.ndim else ""
+        faults.append((row, f"max_distance{place} must be a number of at least 0, not {reaches[row]:.9g}"))
+    refuse_first(*faults)
+    single = single and _single(array) and (most.ndim == 0 or _single(most))
+    return Batch(rows, shape, single), seen(reaches, single)
 
 
 def spheres(center: object, radius: object, dimension: int, single: bool) -> tuple[Batch, Floats]:
     """(n, 3) centers, and (n,) radii."""
     where, size = _vectors("center", _numbers("center", center), dimension), _numbers("radius", radius)
     shape = together(center=where.shape[:-1], radius=size.shape)
-    middle = _three(np.broadcast_to(where, (*shape, dimension)), dimension)
-    radii = np.broadcast_to(size, shape).astype(np.float64).reshape(-1)
-    _finite("center", middle, shape, where)
-    bad = ~(np.isfinite(radii) & (radii >= 0))
-    if bad.any():
-        place = _place(bad, shape) if size.ndim else ""
-        fault = "negative" if radii[bad.argmax()] < 0 else "not finite"
-        raise ValueError(f"radius{place} is {fault}: {radii[bad.argmax()]:.9g}")
+    middle = _three(_spread(where, (*shape, dimension)), dimension)
+    radii = _spread(size.astype(np.float64), shape).reshape(-1)
+    refuse_first(_infinite("center", middle, shape, where), _not_a_radius(radii, shape, size))
     single = single and _single(where) and (size.ndim == 0 or _single(size))
     return Batch(middle, shape, single), seen(radii, single)
 
@@ -95,13 +98,16 @@ def planes(value: object, dimension: int) -> Batch:
     rows = np.zeros((count, array.shape[-2], 4))
     rows[..., :dimension] = array[..., :-1].reshape(count, -1, dimension)
     rows[..., 3] = array[..., -1].reshape(count, -1)
+    found: list[Fault | None] = []
     for fault, bad in (
         ("is not finite", ~np.isfinite(rows).all(axis=2)),
         ("has no normal", ~rows[..., :3].any(axis=2)),
     ):
         if bad.any():
-            place = _place(bad.reshape(-1), array.shape[:-1])
-            raise ValueError(f"planes{place} {fault}: {_text(array.reshape(-1, dimension + 1)[bad.argmax()])}")
+            row = int(bad.argmax())
+            place = _place(row, array.shape[:-1])
+            found.append((row, f"planes{place} {fault}: {_text(array.reshape(-1, dimension + 1)[row])}"))
+    refuse_first(*found)
     return Batch(scaled_planes(rows), shape, _single(array))
 
 
@@ -120,19 +126,21 @@ def rays(origins: object, directions: object, t_min: object, t_max: object, dime
     along = _vectors("directions", _numbers("directions", directions), dimension)
     low, high = _numbers("t_min", t_min), _numbers("t_max", t_max)
     shape = together(origins=start.shape[:-1], directions=along.shape[:-1], t_min=low.shape, t_max=high.shape)
-    a, b = (_three(np.broadcast_to(v, (*shape, dimension)), dimension) for v in (start, along))
-    _finite("origins", a, shape, start)
-    _finite("directions", b, shape, along)
+    a, b = (_three(_spread(v, (*shape, dimension)), dimension) for v in (start, along))
+    faults = [_infinite("origins", a, shape, start), _infinite("directions", b, shape, along)]
     still = ~b.any(axis=1)
     if still.any():
-        raise ValueError(f"directions{_place(still, shape) if along.ndim > 1 else ''} is zero")
+        row = int(still.argmax())
+        faults.append((row, f"directions{_place(row, shape) if along.ndim > 1 else ''} is zero"))
     single = single and _single(start, along) and all(v.ndim == 0 or _single(v) for v in (low, high))
     ranges = []
     for name, value in (("t_min", low), ("t_max", high)):
-        row = np.broadcast_to(value, shape).reshape(-1)
-        if np.isnan(row).any():
-            raise ValueError(f"{name}{_place(np.isnan(row), shape) if value.ndim else ''} is nan")
-        ranges.append(seen(row.astype(np.float64), single))
+        numbers = _spread(value, shape).reshape(-1)
+        if np.isnan(numbers).any():
+            row = int(np.isnan(numbers).argmax())
+            faults.append((row, f"{name}{_place(row, shape) if value.ndim else ''} is nan"))
+        ranges.append(seen(numbers.astype(np.float64), single))
+    refuse_first(*faults)
     most = float(np.finfo(np.float32 if single else np.float64).max)  # a t beyond the numbers is no hit
     return Rays(a, b, np.maximum(ranges[0], -most), np.minimum(ranges[1], most), shape, single)
 
@@ -143,14 +151,6 @@ def seen(values: Floats, single: bool) -> Floats:
         return values
     with np.errstate(over="ignore"):  # what it cannot hold is beyond all of its numbers
         return values.astype(np.float32).astype(np.float64)
-
-
-def largest_distance(value: object, single: bool) -> float:
-    """A number that is not negative; inf for any distance."""
-    number = _numbers("max_distance", value)
-    if number.ndim or not float(number) >= 0:
-        raise ValueError(f"max_distance must be a number of at least 0, not {value!r}")
-    return float(seen(number.astype(np.float64), single))
 
 
 def ids(value: object) -> tuple[NDArray[np.int64], Shape]:
@@ -187,6 +187,9 @@ def dimension_of(name: str, array: NDArray[Any]) -> int:
 
 def together(**shapes: Shape) -> Shape:
     """The shape to which all broadcast."""
+    first, *others = shapes.values()
+    if all(shape in ((), first) for shape in others):
+        return first
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
@@ -208,21 +211,35 @@ def _three(array: NDArray[Any], dimension: int) -> Floats:
     return rows
 
 
-def _finite(name: str, rows: Floats, shape: Shape, given: NDArray[Any]) -> None:
-    bad = ~np.isfinite(rows).all(axis=1)
-    if bad.any():
-        dimension = given.shape[-1]
-        place = _place(bad, shape) if given.ndim > 1 else ""
-        raise ValueError(f"{name}{place} is not finite: {_text(rows[bad.argmax()][:dimension])}")
+def _spread(array: NDArray[Any], shape: Shape) -> NDArray[Any]:
+    """The array, broadcast where it needs to be: NumPy takes microseconds even where it does not."""
+    return array if array.shape == shape else np.broadcast_to(array, shape)
+
+
+def _infinite(name: str, rows: Floats, shape: Shape, given: NDArray[Any]) -> Fault | None:
+    """The first row that is not finite."""
+    finite = np.isfinite(rows)
+    if finite.all():
+        return None
+    row = int((~finite.all(axis=1)).argmax())
+    place = _place(row, shape) if given.ndim > 1 else ""
+    return row, f"{name}{place} is not finite: {_text(rows[row][: given.shape[-1]])}"
+
+
+def _not_a_radius(radii: Floats, shape: Shape, given: NDArray[Any]) -> Fault | None:
+    if not radii.size or 0 <= radii.min() <= radii.max() < np.inf:
+        return None
+    row = int((~((radii >= 0) & (radii < np.inf))).argmax())
+    place = _place(row, shape) if given.ndim else ""
+    return row, f"radius{place} is {'negative' if radii[row] < 0 else 'not finite'}: {radii[row]:.9g}"
 
 
 def _single(*arrays: NDArray[Any]) -> bool:
     return all(array.dtype.char == "f" for array in arrays)
 
 
-def _place(bad: Any, shape: Shape) -> str:
-    """Where the row, or the first of bad ones, lies in its batch: `[5]`, `[1, 2]`, or nothing for a single one."""
-    row = bad if isinstance(bad, int) else int(bad.argmax())
+def _place(row: int, shape: Shape) -> str:
+    """Where the row lies in its batch: `[5]`, `[1, 2]`, or nothing for a single one."""
     return str([int(i) for i in np.unravel_index(row, shape)]) if shape else ""
 
 

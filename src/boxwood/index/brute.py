@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .protocol import Ids, Structure
+from .asking import Ids
+from .protocol import Structure
 from .questions import box_at, key, limit, offer
 from .walk import walk
 
@@ -52,6 +53,9 @@ class BruteForce(Structure):
 
     def _arrays(self) -> Everything:
         return Everything(self._store.used)
+
+    def _tested(self, questions: int) -> int:
+        return questions * len(self)
 
     def _link(self, rows: Ids) -> None:
         pass

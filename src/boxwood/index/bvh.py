@@ -7,7 +7,9 @@ tree is built anew.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -22,11 +24,13 @@ from ..query.box_first import first_box
 from ..query.box_pairs import box_pairs
 from ..query.nearest import nearest_boxes
 from ..query.overlapping import overlapping_boxes, overlapping_frusta, overlapping_spheres
+from ..results import Counters
 from ..tree.box_tree import BoxSetTree
 from . import arguments
 from .answers import Boxes, Frustums, Own, Spheres, first_entered, found_by, nearest_of
+from .asking import Ids
 from .brute import Everything
-from .protocol import Ids, Structure, expect
+from .protocol import Structure, expect
 from .store import FREE, grown
 
 ASIDE = 64
@@ -75,6 +79,9 @@ class BVH(Structure):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._tree = dataclasses.replace(self._tree, blocks=self._tree.blocks.view())  # read-only, as kernels know it
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"builder": self._way.builder, "leaf_size": self._way.leaf_size}
 
     # Building
 
@@ -155,57 +162,71 @@ class BVH(Structure):
         boxes, ids = self._store.boxes[self._aside], self._store.ids[self._aside]
         return Everything(len(ids)), boxes, ids, 1
 
-    def _found(self, asked: Any, count: int, threads: int | None) -> tuple[Ids, Ids]:
-        splits, found = QUESTIONS[asked.func](self._tree, **asked.keywords, threads=threads)
-        counts, ids = np.diff(splits), self._names[found]
-        if len(self._aside) == 0:
-            return counts, ids
-        more, others = found_by(self._held_aside(), asked, count, threads)
+    def _found(self, asked: Any, count: int, **work: Any) -> tuple[Ids, Ids]:
+        with self._counted(work, count) as (inside, aside):
+            splits, found = QUESTIONS[asked.func](self._tree, **asked.keywords, **inside)
+            counts, ids = np.diff(splits), self._names[found]
+            if len(self._aside) == 0:
+                return counts, ids
+            more, others = found_by(self._held_aside(), asked, count, **aside)
         if len(others) == 0:
             return counts, ids
         rows = np.concatenate([np.repeat(np.arange(count), counts), np.repeat(np.arange(count), more)])
         ids = np.concatenate([ids, others])
         return counts + more, ids[np.lexsort((ids, rows))]
 
-    def _entered(self, rays: arguments.Rays, threads: int | None) -> tuple[NDArray[Any], ...]:
+    def _entered(self, rays: arguments.Rays, **work: Any) -> tuple[NDArray[Any], ...]:
         origins, directions = frozen(rays.origins), frozen(rays.directions)
         dtype = FLOAT32 if rays.single else FLOAT64
         moving = origins, origins, directions, frozen(rays.t_min), frozen(rays.t_max)
-        cast = partial(run_casts, tree=self._tree, moving=moving, dtype=dtype, threads=threads)
-        t_hit, hit = first_box(cast, len(origins), FLOAT64)
-        hit = named(self._names, hit)
-        if len(self._aside) == 0:
-            return t_hit, hit
-        other_t, other = first_entered(self._held_aside(), rays, threads)
+        with self._counted(work, len(origins)) as (inside, aside):
+            cast = partial(run_casts, tree=self._tree, moving=moving, dtype=dtype, **inside)
+            t_hit, hit = first_box(cast, len(origins), FLOAT64)
+            hit = named(self._names, hit)
+            if len(self._aside) == 0:
+                return t_hit, hit
+            other_t, other = first_entered(self._held_aside(), rays, **aside)
         nearer = (other >= 0) & ((other_t < t_hit) | ((other_t == t_hit) & (other < hit)) | (hit < 0))
         return np.where(nearer, other_t, t_hit), np.where(nearer, other, hit)
 
     def _nearest(
-        self, points: arguments.Batch, k: int, most: float, threads: int | None
+        self, points: arguments.Batch, reaches: NDArray[np.float64], k: int, **work: Any
     ) -> tuple[NDArray[Any], ...]:
-        reaches = frozen(np.full(len(points.rows), most))
         dtype = FLOAT32 if points.single else FLOAT64
-        found = nearest_boxes(self._tree, frozen(points.rows), reaches, k, dtype, threads=threads)
-        distances, ids = found[0].astype(np.float64), named(self._names, found[1])
-        if len(self._aside) == 0:
-            return distances, ids
-        other = nearest_of(self._held_aside(), points, min(k, len(self._aside)), most, threads)
+        with self._counted(work, len(reaches)) as (inside, aside):
+            found = nearest_boxes(self._tree, frozen(points.rows), frozen(reaches), k, dtype, **inside)
+            distances, ids = found[0].astype(np.float64), named(self._names, found[1])
+            if len(self._aside) == 0:
+                return distances, ids
+            other = nearest_of(self._held_aside(), points, reaches, min(k, len(self._aside)), **aside)
         distances, ids = np.hstack([distances, other[0]]), np.hstack([ids, other[1]])
         order = np.lexsort((np.where(ids < 0, NOBODY, ids), distances))[:, :k]
         return np.take_along_axis(distances, order, axis=1), np.take_along_axis(ids, order, axis=1)
 
-    def _pairs(self, threads: int | None) -> Ids:
-        pairs: Ids = self._names[box_pairs(self._tree, threads=threads)]
-        if len(self._aside) == 0:
-            return pairs
+    def _pairs(self, **work: Any) -> Ids:
         held = _, boxes, ids, _ = self._held_aside()
-        splits, found = overlap(self._tree, boxes, threads=threads)
-        across = np.stack([np.repeat(ids, np.diff(splits)), self._names[found]], axis=1)
-        asked = partial(Own, boxes=boxes, ids=ids, rows=np.arange(len(ids)))
-        counts, found = found_by(held, asked, len(ids), threads)
+        with self._counted(work, len(ids)) as (inside, aside):
+            pairs: Ids = self._names[box_pairs(self._tree, **inside)]
+            if len(ids) == 0:
+                return pairs
+            inside["progress"] = None
+            splits, found = overlap(self._tree, boxes, **inside)
+            across = np.stack([np.repeat(ids, np.diff(splits)), self._names[found]], axis=1)
+            asked = partial(Own, boxes=boxes, ids=ids, rows=np.arange(len(ids)))
+            counts, found = found_by(held, asked, len(ids), **aside)
         pairs = np.concatenate([pairs, across, np.stack([np.repeat(ids, counts), found], axis=1)])
         pairs.sort(axis=1)
         return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+    @contextlib.contextmanager
+    def _counted(self, work: dict[str, Any], questions: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """What the tree takes and what those aside take, who are all tested; counts what both tested, and no more."""
+        counters = work["counters"]
+        inside = None if counters is None else Counters()
+        yield {**work, "counters": inside}, {"threads": work["threads"]}
+        if inside is not None:
+            tested = inside.primitives_tested + questions * len(self._aside)
+            counters.add(boxes_tested=inside.boxes_tested, primitives_tested=tested)
 
     # Checks
 

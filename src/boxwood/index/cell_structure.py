@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import (
-    cell_walks,  # noqa: F401  (registers how questions look through cells)
+    cell_walks,  # also registers how questions look through cells
     cells,
 )
 from .arguments import positive_number
+from .asking import Ids
 from .cells import MOST_CELLS, Cells, check_lists, link_rows, relocate_rows, unlink_rows
-from .protocol import Ids, Structure, expect
+from .protocol import Structure, expect
 from .store import FREE, grown
 
 OUTGROWN = 4
@@ -43,6 +44,9 @@ class CellStructure(Structure):
     def cell_size(self) -> float:
         """The edge of a cell."""
         return self._cell_size
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"cell_size": self._wanted_size}
 
     @classmethod
     def _values(cls, boxes: NDArray[np.float64], dimension: int) -> list[Any]:
@@ -85,6 +89,9 @@ class CellStructure(Structure):
 
     def _arrays(self) -> Cells:
         return self._cells
+
+    def _depth(self) -> int:
+        return 2 * cell_walks.FEW_CELLS
 
     def _link_all(self, rows: Ids) -> None:
         done = 0

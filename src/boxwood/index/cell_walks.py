@@ -7,21 +7,39 @@ instead, so that no question costs much more than brute force.
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._jit import generic, inline
-from .cells import FIRST, HIGH, LAST, LOW, MASK, REACH, Cells, cell_of, cells_of, count_cells, list_of
+from .cells import (
+    FIRST,
+    HIGH,
+    LAST,
+    LOW,
+    MASK,
+    REACH,
+    Cells,
+    cell_of,
+    cells_of,
+    count_cells,
+    list_at,
+    list_of,
+    numbering,
+)
 from .questions import Box, Frustum, Near, Ray, Sphere, box_at, extent, inside, key, limit, offer, stretch
 from .store import FREE
 from .walk import show, walk
 
+FEW_CELLS = 64
+
 
 @generic
-def visit(question, cells, boxes, ids, batch):
+def visit(question, cells, boxes, ids, batch, stack):
     """Look through the cells that the question needs."""
 
 
 @walk.implemented_for(Cells)
 def _(cells, boxes, ids, question, batch, stack, keys):
-    visit(question, cells, boxes, ids, batch)
+    visit(question, cells, boxes, ids, batch, stack)
 
 
 @inline
@@ -70,36 +88,85 @@ def alone(cells):
 
 
 @inline
-def is_first(cells, box, x, y, z, r):
-    if x != max(cell_of(cells, box[0], 0), r[0]) or y != max(cell_of(cells, box[1], 1), r[1]):
-        return False
-    return z == max(cell_of(cells, box[2], 2), r[2])
+def block_shape(r):
+    return r[3] - r[0] + 1, r[4] - r[1] + 1
 
 
 @inline
-def show_cell(cells, x, y, z, r, boxes, ids, question, batch):
+def number_in(shape, r, x, y, z):
+    """Which cell of the block r it is."""
+    return x - r[0] + shape[0] * (y - r[1] + shape[1] * (z - r[2]))
+
+
+@inline
+def first_in(cells, shape, r, box):
+    """The first cell of the block r that the box reaches."""
+    x, y = max(cell_of(cells, box[0], 0), r[0]), max(cell_of(cells, box[1], 1), r[1])
+    return number_in(shape, r, x, y, max(cell_of(cells, box[2], 2), r[2]))
+
+
+@inline
+def show_once(cells, once, row, shape, r, number, boxes, ids, question, batch):
+    """A box that stands in a cell of the block r, if that is the first, or if each is met once anyway."""
+    box = box_at(boxes, row)
+    at = key(question, batch, box)
+    if at <= limit(question, batch) and (once or first_in(cells, shape, r, box) == number):
+        offer(question, batch, ids[row], at)
+
+
+@inline
+def show_few(cells, once, r, boxes, ids, question, batch, stack):
+    """The boxes of a block of few cells: of every cell the first box, then of those that have more the second...
+
+    How many boxes a cell has cannot be foreseen, and each wrong guess costs as much as several boxes. In this order
+    there is one guess for all cells, not one for each. Of the stack, the first places have entries of lists and the
+    next ones the numbers of their cells.
+    """
+    heads, entries, numbers, shape = cells.heads, cells.entries, numbering(cells), block_shape(r)
+    count, number = 0, 0
+    for z in range(r[2], r[5] + 1):
+        for y in range(r[1], r[4] + 1):
+            for x in range(r[0], r[3] + 1):
+                head = heads[list_at(numbers, x, y, z)]
+                stack[count], stack[FEW_CELLS + count] = head, number
+                count += np.int64(head != FREE)
+                number += 1
+    while count > 0:
+        still = 0
+        for i in range(count):
+            entry, number = stack[i], stack[FEW_CELLS + i]
+            following = entries[entry, 1]
+            stack[still], stack[FEW_CELLS + still] = following, number
+            still += np.int64(following != FREE)
+            show_once(cells, once, entries[entry, 0], shape, r, number, boxes, ids, question, batch)
+        count = still
+
+
+@inline
+def show_cell(cells, once, x, y, z, r, boxes, ids, question, batch):
     """The boxes of a cell for which it is the first in the block r."""
-    once = alone(cells)
+    shape = block_shape(r)
+    number = number_in(shape, r, x, y, z)
     entry = cells.heads[list_of(cells, x, y, z)]
     while entry != FREE:
-        row = cells.entries[entry, 0]
-        box = box_at(boxes, row)
-        at = key(question, batch, box)
-        if once or (at <= limit(question, batch) and is_first(cells, box, x, y, z, r)):
-            offer(question, batch, ids[row], at)
+        show_once(cells, once, cells.entries[entry, 0], shape, r, number, boxes, ids, question, batch)
         entry = cells.entries[entry, 1]
 
 
-def visit_block(question, cells, boxes, ids, batch):
+def visit_block(question, cells, boxes, ids, batch, stack):
     r = common(cells_of(cells, extent(question, batch, cells.bounds)), used_cells(cells))
     if r[0] <= r[3] and r[1] <= r[4] and r[2] <= r[5]:
-        if count_cells(r) > ids.shape[0]:
+        number, once = count_cells(r), alone(cells)
+        if number > ids.shape[0]:
             show_everything(boxes, ids, question, batch)
             return
-        for z in range(r[2], r[5] + 1):
-            for y in range(r[1], r[4] + 1):
-                for x in range(r[0], r[3] + 1):
-                    show_cell(cells, x, y, z, r, boxes, ids, question, batch)
+        if number <= FEW_CELLS:
+            show_few(cells, once, r, boxes, ids, question, batch, stack)
+        else:
+            for z in range(r[2], r[5] + 1):
+                for y in range(r[1], r[4] + 1):
+                    for x in range(r[0], r[3] + 1):
+                        show_cell(cells, once, x, y, z, r, boxes, ids, question, batch)
     show_large(cells, boxes, ids, question, batch)
 
 
@@ -127,7 +194,7 @@ def reach_of(cells, axis, first, last):
 
 
 @visit.implemented_for(Frustum)
-def _(question, cells, boxes, ids, batch):
+def _(question, cells, boxes, ids, batch, stack):
     """All cells, each for the boxes that begin in it, but none of a layer, a row or a cell that a plane has outside.
 
     A box that no plane has outside may consist of parts that each have such a plane. So it counts as a whole, in its
@@ -138,6 +205,7 @@ def _(question, cells, boxes, ids, batch):
         if count_cells(r) > 64.0 * ids.shape[0]:
             show_everything(boxes, ids, question, batch)
             return
+        once = alone(cells)
         x0, x1 = reach_of(cells, 0, r[0], r[3])
         y0, y1 = reach_of(cells, 1, r[1], r[4])
         for z in range(r[2], r[5] + 1):
@@ -150,7 +218,7 @@ def _(question, cells, boxes, ids, batch):
                             if cells.heads[list_of(cells, x, y, z)] != FREE:
                                 xa, xb = reach_of(cells, 0, x, x)
                                 if key(question, batch, (xa, ya, za, xb, yb, zb)) <= 0.0:
-                                    show_cell(cells, x, y, z, r, boxes, ids, question, batch)
+                                    show_cell(cells, once, x, y, z, r, boxes, ids, question, batch)
     show_large(cells, boxes, ids, question, batch)
 
 
@@ -173,7 +241,7 @@ def main_axis(ray, cells):
 
 
 @visit.implemented_for(Ray)
-def _(question, cells, boxes, ids, batch):
+def _(question, cells, boxes, ids, batch, stack):
     """Layer by layer across the main axis: in each the ray reaches one or two cells of the other axes.
 
     Their range is computed from where the ray enters and leaves the layer, with more than the rounding added. So
@@ -224,7 +292,7 @@ def _(question, cells, boxes, ids, batch):
 
 
 @visit.implemented_for(Near)
-def _(question, cells, boxes, ids, batch):
+def _(question, cells, boxes, ids, batch, stack):
     """The cell of the point, then rings around it, until a ring is farther than the farthest of the k found."""
     show_large(cells, boxes, ids, question, batch)
     used = used_cells(cells)

@@ -67,18 +67,30 @@ def count_cells(r):
 
 
 @inline
-def list_of(cells, x, y, z):
+def numbering(cells):
+    """What `list_at` takes; read once, since for all the compiler knows an answer might be written over it."""
+    numbers = cells.numbers
+    return numbers[MASK], numbers[SHAPE], numbers[SHAPE + 1]
+
+
+@inline
+def list_at(numbering, x, y, z):
     """Where a cell has its list: its place in the grid, or hashed by the primes of Teschner et al. 2003.
 
     Their hash has only the low bits of each coordinate in its low bits, so neighbours in a lattice collide; a
     multiplication (Knuth's, by the golden ratio) mixes them.
     """
-    mask = cells.numbers[MASK]
+    mask, width, height = numbering
     if mask == FREE:
-        return x + cells.numbers[SHAPE] * (y + cells.numbers[SHAPE + 1] * z)
+        return x + width * (y + height * z)
     low = 0x7FFFFFFF  # so that no product is beyond int64
     mixed = (((x & low) * 73856093) ^ ((y & low) * 19349663) ^ ((z & low) * 83492791)) & low
     return ((mixed * 2654435769) >> 20) & mask
+
+
+@inline
+def list_of(cells, x, y, z):
+    return list_at(numbering(cells), x, y, z)
 
 
 @inline

@@ -64,6 +64,9 @@ class UniformGrid(CellStructure):
         self._max_bytes = positive_number("max_bytes", max_bytes)
         super().__init__(lower, upper, cell_size=cell_size)
 
+    def _parameters(self) -> dict[str, Any]:
+        return {**super()._parameters(), "max_bytes": self._max_bytes}
+
     @classmethod
     def _values(cls, boxes: NDArray[np.float64], dimension: int) -> list[Any]:
         usual = fitting(boxes, usual_size(boxes, dimension)) if len(boxes) else 1.0

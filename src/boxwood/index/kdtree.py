@@ -7,13 +7,14 @@ Bentley 1975, Multidimensional binary search trees; the median by quickselect, H
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import positive_int
 from .._jit import inline, kernel
+from .asking import Ids
 from .nodes import (
     AFTER,
     AXIS,
@@ -37,7 +38,6 @@ from .nodes import (
     push,
     walk_nodes,
 )
-from .protocol import Ids
 from .questions import box_at
 from .store import FREE
 from .tree_structure import TreeStructure
@@ -221,6 +221,9 @@ class KDTree(TreeStructure):
 
     def __init__(self, lower: ArrayLike, upper: ArrayLike, *, leaf_size: int = 8) -> None:
         super().__init__(lower, upper, most=positive_int("leaf_size", leaf_size, 1, 2**30))
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"leaf_size": self._most}
 
     def _build(self) -> None:
         rows = self._store.live_rows

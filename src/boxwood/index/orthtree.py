@@ -7,7 +7,7 @@ measured). Finkel and Bentley 1974; Ulrich 2000, Loose octrees.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -130,6 +130,9 @@ class Orthtree(TreeStructure):
     def __init__(self, lower: ArrayLike, upper: ArrayLike, *, max_objects: int = 8, max_depth: int = 8) -> None:
         self._max_depth = positive_int("max_depth", max_depth, 0, 60)
         super().__init__(lower, upper, most=positive_int("max_objects", max_objects, 1, 2**30))
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"max_objects": self._most, "max_depth": self._max_depth}
 
     def _build(self) -> None:
         rows = self._store.live_rows

@@ -1,4 +1,4 @@
-"""What all structures have in common: their questions, their changes, their checks.
+"""What all structures have in common: their questions (`asking`), their changes, their checks.
 
 A structure adds what is its own: arrays for kernels (`_arrays`), how they are made (`_build`), and how they follow
 when objects come, move and go (`_link`, `_relocate`, `_unlink`, for rows of the store).
@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import abc
 import copy
+import json
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import FLOAT32, FLOAT64, boxed, positive_int
-from ..results import Hits, Nearest, Ragged
+from .. import archive
+from .._arrays import FLOAT32, FLOAT64, boxed
+from ..archive import StrPath
 from . import arguments
-from .answers import Boxes, Frustums, Own, Spheres, first_entered, found_by, nearest_of
+from .asking import Asking, Ids
 from .store import Store
 from .tuning import Tuned, tune
-
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class IndexStatistics:
     details: dict[str, float] = field(default_factory=dict)
 
 
-class Structure(abc.ABC):
+class Structure(Asking):
     """Boxes or points in 2-D or 3-D that can be asked, and that come, move and go.
 
     Parameters
@@ -148,117 +148,12 @@ class Structure(abc.ABC):
         rows = self._store.boxes[self._store.rows_of(numbers, once=False)].astype(self.dtype)
         return boxed(shape, rows[:, : self._dimension]), boxed(shape, rows[:, 3 : 3 + self._dimension])
 
-    def __len__(self) -> int:
-        return len(self._store)
-
     def __repr__(self) -> str:
         return f"<boxwood.index.{type(self).__name__} of {len(self)} boxes, {self._dimension}-D, {self.dtype}>"
 
     def __copy__(self) -> Self:
         """With arrays of its own, since objects move."""
         return copy.deepcopy(self)
-
-    # Questions
-
-    def query_box(self, lower: ArrayLike, upper: ArrayLike, *, threads: int | None = None) -> Ids | Ragged:
-        """The ids of the boxes that overlap each box.
-
-        Parameters
-        ----------
-        lower, upper : (..., d) array_like
-
-        Returns
-        -------
-        ids : int64 array (m,) for one box, `Ragged` for a batch; rising
-        """
-        batch, _ = arguments.boxes(lower, upper, self._dimension)
-        return self._gather(partial(Boxes, boxes=batch.rows), batch, threads)
-
-    def query_sphere(self, center: ArrayLike, radius: ArrayLike, *, threads: int | None = None) -> Ids | Ragged:
-        """The ids of the boxes whose distance from each center is at most the radius.
-
-        Parameters
-        ----------
-        center : (..., d) array_like
-        radius : float or array_like (...)
-
-        Returns
-        -------
-        ids : int64 array (m,) for one sphere, `Ragged` for a batch; rising
-        """
-        batch, radii = arguments.spheres(center, radius, self._dimension, self._single)
-        return self._gather(partial(Spheres, centers=batch.rows, radii=radii, single=batch.single), batch, threads)
-
-    def query_frustum(self, planes: ArrayLike, *, threads: int | None = None) -> Ids | Ragged:
-        """The ids of the boxes that no plane has entirely outside.
-
-        Parameters
-        ----------
-        planes : (k, d + 1) array_like, or (..., k, d + 1) for a batch
-            a x + b y + c z + d >= 0 inside; any number of them, their normals of any length but zero.
-
-        Returns
-        -------
-        ids : int64 array (m,) for one frustum, `Ragged` for a batch; rising
-        """
-        batch = arguments.planes(planes, self._dimension)
-        return self._gather(partial(Frustums, planes=batch.rows), batch, threads)
-
-    def raycast(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        *,
-        t_min: ArrayLike = 0.0,
-        t_max: ArrayLike = np.inf,
-        threads: int | None = None,
-    ) -> Hits:
-        """The first box that each ray enters.
-
-        Parameters
-        ----------
-        origins, directions : (..., d) array_like
-        t_min, t_max : float or array_like (...)
-            The range of t, in multiples of the direction's length; both ends count.
-
-        Returns
-        -------
-        Hits
-            t_hit is where the ray enters the box, t_min when it starts inside; uvs are nan.
-        """
-        rays = arguments.rays(origins, directions, t_min, t_max, self._dimension, self._single)
-        t_hit, hit = self._entered(rays, threads)
-        dtype = FLOAT32 if rays.single else FLOAT64
-        uvs = np.full((len(hit), 2), np.nan, dtype)
-        return Hits(boxed(rays.shape, t_hit.astype(dtype)), boxed(rays.shape, hit), boxed(rays.shape, uvs))
-
-    def nearest(
-        self, points: ArrayLike, k: int = 1, max_distance: float = np.inf, *, threads: int | None = None
-    ) -> Nearest:
-        """The k boxes nearest to each point; inside a box the distance is 0.
-
-        Parameters
-        ----------
-        points : (..., d) array_like
-        k : int
-        max_distance : float
-            What is farther does not count.
-
-        Returns
-        -------
-        Nearest
-            (..., k) distances and ids, not squeezed for k = 1.
-        """
-        batch = arguments.points("points", points, self._dimension, self._single)
-        k = positive_int("k", k, 1, 2**31 - 1)
-        most = arguments.largest_distance(max_distance, batch.single)
-        distances, nearest = self._nearest(batch, k, most, threads)
-        dtype = FLOAT32 if batch.single else FLOAT64
-        return Nearest(boxed(batch.shape, distances.astype(dtype)), boxed(batch.shape, nearest))
-
-    def pairs(self, *, threads: int | None = None) -> Ids:
-        """All pairs of boxes that overlap: (m, 2) int64, sorted, the smaller id first."""
-        return self._pairs(threads)
 
     # Changes
 
@@ -300,6 +195,31 @@ class Structure(abc.ABC):
         self._unlink(rows)
         self._store.remove(rows)
 
+    # Keeping
+
+    def save(self, path: StrPath) -> None:
+        """Write objects, their ids and the own parameters to a safetensors file, from which `load` builds it again.
+
+        The file takes the place of an older one only when all of it is written; OSError when it cannot be.
+        """
+        ids = self.ids
+        lower, upper = self.boxes(ids)
+        arrays = {"lower": lower, "upper": upper, "ids": ids}
+        told = {"given": str(self._store.given), "parameters": json.dumps(self._parameters())}
+        archive.write_arrays(path, arrays, told, kind_of(type(self)))
+
+    @classmethod
+    def load(cls, path: StrPath) -> Self:
+        """Build what `save` wrote; ValueError for a file that is damaged, cut off or of another structure."""
+        arrays, told = archive.read_arrays(path, kind_of(cls))
+        try:
+            structure = cls(arrays["lower"], arrays["upper"], **json.loads(told["parameters"]))
+            if structure._store.renumber(arrays["ids"], int(told["given"])):
+                structure._rebuild()
+        except (KeyError, TypeError, ValueError) as reason:
+            raise ValueError(f"{os.fspath(path)} is damaged: {reason}") from reason
+        return structure
+
     # Checks
 
     def statistics(self) -> IndexStatistics:
@@ -324,10 +244,6 @@ class Structure(abc.ABC):
         """Make the structure anew, for all rows in use."""
 
     @abc.abstractmethod
-    def _arrays(self) -> Any:
-        """The structure as kernels read it: a NamedTuple with a `walk` of its own."""
-
-    @abc.abstractmethod
     def _link(self, rows: Ids) -> None:
         """Take in rows that are new in the store."""
 
@@ -339,6 +255,10 @@ class Structure(abc.ABC):
     def _unlink(self, rows: Ids) -> None:
         """Forget rows, which the store still has."""
 
+    def _parameters(self) -> dict[str, Any]:
+        """The own parameters, as the constructor takes them."""
+        return {}
+
     def _check(self) -> None:
         """Raise for a broken invariant."""
         return
@@ -346,41 +266,15 @@ class Structure(abc.ABC):
     def _details(self) -> dict[str, float]:
         return {}
 
-    def _depth(self) -> int:
-        """How many places a walk may have to remember."""
-        return 1
-
     def _rebuild(self) -> None:
         start = time.perf_counter()
         self._build()
         self._seconds = time.perf_counter() - start
 
-    def _held(self) -> tuple[Any, ...]:
-        return self._arrays(), self._store.boxes, self._store.ids, self._depth()
 
-    def _gather(self, asked: Any, batch: arguments.Batch, threads: int | None) -> Ids | Ragged:
-        counts, ids = self._found(asked, len(batch.rows), threads)
-        return Ragged(np.concatenate([[0], np.cumsum(counts)]), ids) if batch.shape else ids
-
-    # How questions are answered, where a structure has no other way than its `walk`
-
-    def _found(self, asked: Any, count: int, threads: int | None) -> tuple[Ids, Ids]:
-        return found_by(self._held(), asked, count, threads)
-
-    def _entered(self, rays: arguments.Rays, threads: int | None) -> tuple[NDArray[Any], ...]:
-        return first_entered(self._held(), rays, threads)
-
-    def _nearest(
-        self, points: arguments.Batch, k: int, most: float, threads: int | None
-    ) -> tuple[NDArray[Any], ...]:
-        return nearest_of(self._held(), points, k, most, threads)
-
-    def _pairs(self, threads: int | None) -> Ids:
-        ids = self._store.live_ids
-        rows = self._store.rows[ids]
-        _, boxes, numbers, _ = held = self._held()
-        counts, found = found_by(held, partial(Own, boxes=boxes, ids=numbers, rows=rows), len(rows), threads)
-        return np.stack([np.repeat(ids, counts), found], axis=1)
+def kind_of(cls: type[Structure]) -> str:
+    """What a file that holds such a structure is."""
+    return f"index.{cls.__name__}"
 
 
 def expect(true: bool, fault: str) -> None:

@@ -36,7 +36,8 @@ class Sphere(NamedTuple):
 
     center: tuple
     radius: float
-    beyond: float  # a square of a distance that is surely more
+    within: float  # a square of a distance that is surely not more than the radius
+    beyond: float  # and one that is surely more
     single: bool  # float32 is what the user sees
 
 
@@ -165,6 +166,12 @@ def _(question, batch, bounds):
 
 
 @inline
+def square_within(radius):
+    r = radius * (1.0 - SLACK)
+    return min(r * r, LARGEST) if r * r > TINY else -1.0
+
+
+@inline
 def square_beyond(radius):
     r = radius * (1.0 + SLACK)
     return max(r * r, TINY)
@@ -172,9 +179,15 @@ def square_beyond(radius):
 
 @key.implemented_for(Sphere)
 def _(question, batch, box):
+    """The distance, or what is as good where no root is needed: 0 for surely within, inf for surely beyond.
+
+    Hardly any is neither, so the branch is guessed right.
+    """
     x, y, z, square = gaps(box, question.center)
-    if square > question.beyond:  # most are, and need no root
+    if square > question.beyond:
         return np.inf
+    if square <= question.within:
+        return 0.0
     return shown(length(x, y, z, square), question.single)
 
 

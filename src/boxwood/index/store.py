@@ -97,6 +97,17 @@ class Store:
         self.boxes[rows], self.ids[rows], self.rows[ids] = boxes, ids, rows
         return rows, ids
 
+    def renumber(self, ids: NDArray[np.int64], given: int) -> bool:
+        """Let new objects, whose ids are 0 to n - 1, have these, rising, of so many ever given; whether any changed."""
+        if ids.shape != (len(self),) or (len(ids) and not 0 <= ids[0] <= ids[-1] < given) or (np.diff(ids) <= 0).any():
+            raise ValueError("its ids are not rising, or not as many as its boxes")
+        same = given == len(ids)
+        self.ids = ids[self.ids].astype(np.int64)
+        self.rows = np.full(given, FREE, np.int64)
+        self.rows[self.ids] = np.arange(len(ids))
+        self.given = given
+        return not same
+
     def write(self, rows: NDArray[np.int64], boxes: NDArray[np.float64]) -> None:
         """Other boxes into rows; of a row that comes twice, the last counts."""
         write_rows(self.boxes, rows, boxes)

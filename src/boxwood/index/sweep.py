@@ -7,7 +7,7 @@ nearly sorted, and sorting by insertion costs hardly more than looking at it. Ba
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from .._jit import generic, inline, kernel
 from .._simd import first_bit, less_equal, load8, splat8
 from .._threads import run_chunks
-from .protocol import Ids, Structure, expect
+from .asking import Ids, uncounted
+from .protocol import Structure, expect
 from .questions import SLACK, Box, Frustum, Near, Ray, Sphere, extent, limit
 from .walk import show, walk
 
@@ -225,8 +226,8 @@ class SweepAndPrune(Structure):
         gone[rows] = True
         self._take(self._sorted.rows[~gone[self._sorted.rows]])
 
-    def pairs(self, *, threads: int | None = None) -> Ids:
-        """All pairs of boxes that overlap, by one sweep: (m, 2) int64, sorted, the smaller id first."""
+    def _pairs(self, **work: Any) -> Ids:
+        """By one sweep."""
         rows, axis = self._sorted.rows, self._axis
         ids, per_id = self._store.ids[rows], self._store.given
         sides = np.full((6, len(rows) + LANES), np.inf)
@@ -235,7 +236,7 @@ class SweepAndPrune(Structure):
             sides[2 * place + 1, : len(rows)] = self._store.boxes[rows, 3 + side]
         flat = sides.reshape(-1)
 
-        def work(begin: int, end: int) -> Ids:
+        def find(begin: int, end: int) -> Ids:
             room = ROOM * (end - begin)
             while True:
                 found, used = np.empty(room, np.int64), np.zeros(1, np.int64)
@@ -244,7 +245,7 @@ class SweepAndPrune(Structure):
                 if room <= len(found):
                     return found[:room]
 
-        parts = run_chunks(work, len(rows), chunk=4096, threads=threads)
+        parts = run_chunks(find, len(rows), chunk=4096, **uncounted(work))
         found = np.sort(np.concatenate([np.empty(0, np.int64), *parts]))
         return np.stack(np.divmod(found, max(per_id, 1)), axis=1)
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import nodes
+from .asking import Ids
 from .nodes import first_fault, fit, nodes_in_use, put_rows, relocate_rows, take_rows
-from .protocol import Ids, Structure, expect
+from .protocol import Structure, expect
 from .store import FREE, grown
 
 FAULTS = (

@@ -5,13 +5,15 @@ A question is a NamedTuple of the arrays for its answers, with the functions `be
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from .._arrays import raise_bad_ray
 from .._jit import generic, inline, kernel
 from .._simd import first_bit, key_bound, smallest_like
-from .._threads import run_chunks
-from ..descend import Stack, code_at, count_primitives, expand, stack_size
+from .._threads import run_steps
+from ..descend import STEPS, Stack, code_at, count_primitives, expand, stack_size
 from ..geometry.box_blocks import block_shape
 from ..geometry.moving_box import Moving, bound_of, meet_block, turn_to
 from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
@@ -33,7 +35,7 @@ def accept(question, r, t, name, most):
 
 @generic
 def end_row(question, r):
-    """Finish the answer of row r."""
+    """Finish the answer of row r; about how many steps that took."""
 
 
 @inline
@@ -43,14 +45,16 @@ def nothing_more():
 
 
 @kernel
-def cast(question, moving, nodes, codes, blocks, ids, frame, single, counts, begin, end):
-    """Answer the question for the rows from begin to end; `single` rounds t to float32."""
+def cast(question, moving, nodes, codes, blocks, ids, frame, single, counts, steps, begin, end):
+    """Answer the question for the rows from begin to end; `single` rounds t to float32. How far it came in so many
+    steps."""
     size = stack_size(np.intp(frame[FRAME_DEPTH]))
     stack = Stack(np.empty(size, np.int32), np.empty(size, np.uint32))
     shape = block_shape(blocks, ids)
     times, axes = np.empty(8, np.float64), np.empty(9, np.float64)
     step = smallest_like(f4(0.0)) if single else smallest_like(f8(0.0))
-    for r in range(begin, end):
+    r, work = begin, 0
+    while r < end and work < steps:
         begin_row(question, r)
         motion, reachable, everywhere, still = turn_to(moving, frame, r, step, axes)
         least = moving.t_min[r if moving.t_min.shape[0] > 1 else 0]
@@ -66,12 +70,14 @@ def cast(question, moving, nodes, codes, blocks, ids, frame, single, counts, beg
                 continue
             code = code_at(codes, stack, top)
             top -= 1
+            work += 1
             if code >= 0:
                 top = expand(moving, counts, nodes, stack, code, top, limit)
                 continue
             leaf = np.intp(~code)
             block = leaf // BLOCKS_OF_LEAF
             before = most
+            work += leaf % BLOCKS_OF_LEAF
             for place in range(block, block + leaf % BLOCKS_OF_LEAF):
                 count_primitives(counts, ids, place * BLOCK_SIZE)
                 met = meet_block(moving, r, blocks, place * shape.length, shape, times)
@@ -90,11 +96,17 @@ def cast(question, moving, nodes, codes, blocks, ids, frame, single, counts, beg
                     break
                 limit = bound_of(motion, everywhere, still, most)
                 key = key_bound(limit)
-        end_row(question, r)
+        work += end_row(question, r)
+        r += 1
+    return r
 
 
 def cast_rays(ask, tree, rays, threads, progress, counters):
-    """Ask about rays, each checked before. `ask(answer, begin, end)` calls answer with a question."""
+    """Ask about rays, each checked before.
+
+    `ask(answer, begin, end)` calls answer with a question about the rows from begin to end, which tells how far it
+    came; and tells that in turn.
+    """
     origins, directions = in_space(rays.origins), in_space(rays.directions)
     dtype = rays.origins.dtype
     most = np.finfo(dtype).max  # a t beyond the numbers is no hit
@@ -123,17 +135,19 @@ def run_casts(ask, tree, moving, dtype, threads=None, progress=None, counters=No
     def work(begin, end):
         if check is not None:
             check(begin, end)
-        counts = None if counters is None else np.zeros(2, np.int64)
         arrays = Moving(*moving, np.empty(10, np.float32), np.empty(3, np.int64))
+        while begin < end:
+            counts = None if counters is None else np.zeros(2, np.int64)
+            reached = ask(partial(answer, arrays, counts, begin, end), begin, end)
+            if counters is not None:
+                counters.add(queries=reached - begin, boxes_tested=counts[0], primitives_tested=counts[1])
+            begin = reached
+            yield reached
 
-        def answer(question, counts=counts):
-            cast(question, arrays, *tree.arrays, single, counts, begin, end)
+    def answer(arrays, counts, begin, end, question, *, count=True):
+        return cast(question, arrays, *tree.arrays, single, counts if count else None, STEPS, begin, end)
 
-        ask(answer, begin, end)
-        if counters is not None:
-            counters.add(queries=end - begin, boxes_tested=counts[0], primitives_tested=counts[1])
-
-    run_chunks(work, len(moving[0]), chunk=4096, threads=threads, progress=progress)
+    run_steps(work, len(moving[0]), chunk=4096, threads=threads, progress=progress)
 
 
 def in_space(array):

@@ -12,20 +12,24 @@ import numpy as np
 
 from .._jit import generic, inline, kernel
 from .._simd import first_bit
-from .._threads import run_chunks
+from .._threads import run_steps
+from ..descend import STEPS, count_primitives
 from ..descend_pairs import ROOT, PairStack, code_of, is_leaf_pair, open_pair, pair_stack_size, with_itself
 from ..geometry.predicates import EXPANSION_ROOM
 from ..geometry.placement import Itself, Placed, corner, corners
 from ..geometry.triangle_distance import nearest_points
 from ..geometry.triangle_lanes import boxes_meet, boxes_of, plane, sides, sides_of_planes
 from ..geometry.triangle_triangle import CROSS, DISJOINT, neighbour_relation, relation_of
-from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
+from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF
 from .box_pairs import TASKS, open_all
 
 CHUNK = 16
 
 NEAR = 4
 """Beside the relations of two triangles: that of two which do not meet, but come within the tolerance."""
+
+DECISION = 8
+"""Steps that deciding about two triangles counts for."""
 
 NEVER, ANY_CONTACT, A_CROSSING = 0, 0b11110, 1 << CROSS
 """After which relations, as bits, a walk ends."""
@@ -86,39 +90,44 @@ def _(relation, row):
 
 @kernel
 def find_contacts(
-    relation, nodes, codes, blocks, ids, frame, others, other_codes, other_blocks, other_ids, other_frame,
-    first, second, rows, enough, ended, numbers, begin, end,
+    relation, counts, nodes, codes, blocks, ids, frame, others, other_codes, other_blocks, other_ids, other_frame,
+    first, second, rows, enough, ended, stack, state, steps, last_task,
 ):  # fmt: skip
-    """The contacts below the pairs of places begin to end, each of the placed pair rows[task]: ids of both triangles
-    and their relations, and how many in all; to `numbers` how many each task has.
+    """Contacts below pairs of places, each of the placed pair rows[task]: ids of both triangles, their relation and
+    the row; and how many.
 
-    A relation that is in the bits `enough` ends the search for its row, for all who look at `ended`.
+    `state` is the task at hand and the top of its stack, where 0 begins it; it goes on to the last task or until so
+    many steps are done. A relation that is in the bits `enough` ends the search for its row, for all who look at
+    `ended`.
     """
-    size = pair_stack_size(np.intp(frame[FRAME_DEPTH]), np.intp(other_frame[FRAME_DEPTH]))
-    stack = PairStack(np.empty(size, np.int64), np.empty(size, np.int64))
     room = np.empty(EXPANSION_ROOM, np.float64)
-    found, used = np.empty((64, 3), np.int32), np.intp(0)
-    for task in range(begin, end):
-        row, before = rows[task], used
+    found, used = np.empty((64, 4), np.int32), np.intp(0)
+    task, top, work = state[0], state[1], 0
+    while task < last_task and work < steps:
+        row = rows[task]
         turn_to(relation, row)
-        stack.first[0], stack.second[0] = first[task], second[task]
-        top = np.intp(1)
-        while top > 0 and ended[row] == 0:
+        if top == 0:
+            stack.first[0], stack.second[0] = first[task], second[task]
+            top = 1
+        while top > 0 and ended[row] == 0 and work < steps:
             top -= 1
+            work += 1
             a, b = stack.first[top], stack.second[top]
             if not is_leaf_pair(codes, other_codes, a, b):
-                top = open_pair(relation, nodes, codes, others, other_codes, stack, a, b, top)
+                top = open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, top)
                 continue
             leaf, other = np.intp(~code_of(codes, a)), np.intp(~code_of(other_codes, b))
             block, last = leaf // BLOCKS_OF_LEAF, leaf // BLOCKS_OF_LEAF + leaf % BLOCKS_OF_LEAF
             other_first, other_last = other // BLOCKS_OF_LEAF, other // BLOCKS_OF_LEAF + other % BLOCKS_OF_LEAF
+            work += (last - block) * (other_last - other_first) * BLOCK_SIZE
             itself = a == b and with_itself(relation)
             for place in range(block, last):
                 for against in range(place if itself else other_first, other_last):
                     if used + BLOCK_SIZE * BLOCK_SIZE > len(found):
-                        larger = np.empty((2 * len(found), 3), np.int32)
+                        larger = np.empty((2 * len(found), 4), np.int32)
                         for i in range(used):
-                            larger[i, 0], larger[i, 1], larger[i, 2] = found[i, 0], found[i, 1], found[i, 2]
+                            for k in range(4):
+                                larger[i, k] = found[i, k]
                         found = larger
                     at = against * BLOCK_FLOATS
                     u, v = corners(relation, True, other_blocks, at), corners(relation, True, other_blocks, at + 12)
@@ -128,6 +137,7 @@ def find_contacts(
                         name = ids[place * BLOCK_SIZE + lane]
                         if name < 0:
                             break
+                        count_primitives(counts, other_ids, against * BLOCK_SIZE)
                         at = place * BLOCK_FLOATS + lane
                         p, q = corner(relation, False, blocks, at), corner(relation, False, blocks, at + 12)
                         r = corner(relation, False, blocks, at + 24)
@@ -141,77 +151,91 @@ def find_contacts(
                             bits &= bits - np.uint32(1)
                             at = against * BLOCK_FLOATS + partner
                             c, d = corner(relation, True, other_blocks, at), corner(relation, True, other_blocks, at + 12)
-                            told = relate(relation, p, q, r, c, d, corner(relation, True, other_blocks, at + 24), room)
+                            e = corner(relation, True, other_blocks, at + 24)
+                            work += DECISION
+                            told = relate(relation, p, q, r, c, d, e, room)
                             if told != DISJOINT:
-                                found[used, 0], found[used, 2] = name, told
-                                found[used, 1] = other_ids[against * BLOCK_SIZE + partner]
+                                found[used, 0], found[used, 1] = name, other_ids[against * BLOCK_SIZE + partner]
+                                found[used, 2], found[used, 3] = told, row
                                 used += 1
                                 if (enough >> told) & 1:
                                     ended[row] = 1
-        numbers[task] = used - before
+        if ended[row] != 0:
+            top = 0
+        if top == 0:
+            task += 1
+    state[0], state[1] = task, top
     return found, used
 
 
 class Contacts(NamedTuple):
-    """What was found, sorted by pair of placed meshes, then by ids."""
+    """What was found, sorted by placed pair, then by ids."""
 
     found: np.ndarray  # (m, 3) int32: ids of both triangles, and their relation
-    rows: np.ndarray  # (m,) which pair of placed meshes
+    rows: np.ndarray  # (m,) which placed pair
 
 
-def placed_contacts(tree, other, relation: Placed, *, threads=None, progress=None) -> Contacts:
+def placed_contacts(tree, other, relation: Placed, **options) -> Contacts:
     """All contacts of each placed pair."""
-    number = len(relation.forth)
-    first, second, rows = tasks_of(tree, other, relation) if number == 1 else roots(number)
-    return run(tree, other, relation, first, second, rows, NEVER, threads, progress)[0]
+    return run(tree, other, relation, NEVER, **options)[0]
 
 
-def placed_until(tree, other, relation: Placed, enough=ANY_CONTACT, *, threads=None, progress=None):
+def placed_until(tree, other, relation: Placed, enough=ANY_CONTACT, **options):
     """Which placed pairs have a relation that is in the bits `enough`, (n,) bool; and the contacts met on the way."""
-    number = len(relation.forth)
-    first, second, rows = tasks_of(tree, other, relation) if number == 1 else roots(number)
-    contacts, ended = run(tree, other, relation, first, second, rows, enough, threads, progress)
+    contacts, ended = run(tree, other, relation, enough, **options)
     return ended > 0, contacts
 
 
-def own_contacts(tree, *, threads=None, progress=None) -> Contacts:
+def own_contacts(tree, **options) -> Contacts:
     """All contacts of a mesh with itself, beyond the corners that faces share; in each pair the smaller id first."""
-    relation = Itself(0.0)
-    first, second, rows = tasks_of(tree, tree, relation)
-    return run(tree, tree, relation, first, second, rows, NEVER, threads, progress)[0]
+    return run(tree, tree, Itself(0.0), NEVER, **options)[0]
+
+
+def run(tree, other, relation, enough, *, threads=None, progress=None, counters=None):
+    """Contacts of all placed pairs, and which have ended."""
+    number = len(relation.forth) if isinstance(relation, Placed) else 1
+    ended = np.zeros(number, np.uint8)
+    parts = [np.empty((0, 4), np.int32)]
+    if len(tree.ids) > 0 and len(other.ids) > 0:
+        counts = None if counters is None else np.zeros(2, np.int64)
+        first, second, rows = places(tree, other, relation, counts) if number == 1 else roots(number)
+        arrays = *tree.arrays, *other.arrays, first, second, rows, enough, ended
+        size = pair_stack_size(tree.depth, other.depth)
+        chunk = CHUNK if number == 1 else max(1, min(CHUNK, number // 8))
+
+        def find(begin, end):
+            own = None if counters is None else np.zeros(2, np.int64)
+            stack = PairStack(np.empty(size, np.int64), np.empty(size, np.int64))
+            at = relation._replace(row=np.zeros(1, np.int64)) if isinstance(relation, Placed) else relation
+            state = np.array([begin, 0])
+            while state[0] < end:
+                found, used = find_contacts(at, own, *arrays, stack, state, STEPS, end)
+                parts.append(found[:used].copy())
+                yield int(state[0])
+            if own is not None:
+                counters.add(boxes_tested=own[0], primitives_tested=own[1])
+
+        run_steps(find, len(first), chunk=chunk, threads=threads, progress=progress)
+        if counts is not None:
+            counters.add(boxes_tested=counts[0])
+    found = np.concatenate(parts)
+    if isinstance(relation, Itself):
+        found[:, :2].sort(axis=1)
+    found = found[np.lexsort((found[:, 1], found[:, 0], found[:, 3]))]
+    if counters is not None:
+        counters.add(queries=number, hits=len(found))
+    return Contacts(found[:, :3], found[:, 3]), ended
 
 
 def roots(number):
+    """Each placed pair as one task."""
     return np.full(number, ROOT), np.full(number, ROOT), np.arange(number)
 
 
-def tasks_of(tree, other, relation):
-    """Pairs of places below which one walk is cut into many."""
+def places(tree, other, relation, counts):
+    """Pairs of places below which one walk is cut into many tasks."""
     first, second, inner = np.full(1, ROOT), np.full(1, ROOT), 1
     while inner and len(first) < TASKS:
-        *opened, number, inner = open_all(relation, *tree.arrays[:2], *other.arrays[:2], first, second)
+        *opened, number, inner = open_all(relation, counts, *tree.arrays[:2], *other.arrays[:2], first, second)
         first, second = opened[0][:number].copy(), opened[1][:number].copy()
     return first, second, np.zeros(len(first), np.int64)
-
-
-def run(tree, other, relation, first, second, rows, enough, threads, progress):
-    """Contacts of all tasks, and which rows have ended."""
-    ended = np.zeros(int(rows.max(initial=0)) + 1, np.uint8)
-    numbers = np.zeros(len(first), np.int64)
-    if len(tree.ids) == 0 or len(other.ids) == 0:
-        first, rows, numbers = first[:0], rows[:0], numbers[:0]
-
-    def find(begin, end):
-        own = relation._replace(row=np.zeros(1, np.int64)) if isinstance(relation, Placed) else relation
-        found, used = find_contacts(
-            own, *tree.arrays, *other.arrays, first, second, rows, enough, ended, numbers, begin, end
-        )
-        return found[:used]
-
-    parts = run_chunks(find, len(first), chunk=CHUNK, threads=threads, progress=progress)
-    found = np.concatenate(parts) if parts else np.empty((0, 3), np.int32)
-    of = np.repeat(rows, numbers)
-    if isinstance(relation, Itself):
-        found[:, :2].sort(axis=1)
-    order = np.lexsort((found[:, 1], found[:, 0], of))
-    return Contacts(found[order], of[order]), ended

@@ -36,17 +36,20 @@ def first_bad_ray(origins, directions, t_min, t_max, begin, end):
     good = begin
     while good + 16 <= end and sixteen_are_good(origins, directions, good):
         good += 16
+    bad = end
     for r in range(good, end):
         # Quarters, so that the sum of finite numbers is finite.
         place = abs(origins[r, 0]) * 0.25 + abs(origins[r, 1]) * 0.25 + abs(origins[r, 2]) * 0.25
         x, y, z = abs(directions[r, 0]), abs(directions[r, 1]), abs(directions[r, 2])
         if not (place < inf and x < inf and y < inf and z < inf) or (x == 0 and y == 0 and z == 0):
-            return r
+            bad = r
+            break
     for ranges in (t_min, t_max):
-        for r in range(min(begin, ranges.shape[0]), min(end, ranges.shape[0])):
+        for r in range(min(begin, ranges.shape[0]), min(bad, ranges.shape[0])):
             if ranges[r] != ranges[r]:
-                return r
-    return -1
+                bad = r
+                break
+    return bad if bad < end else -1
 
 
 def run(cast, tree, rays, cull, threads, progress, counters):
