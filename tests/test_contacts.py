@@ -1,4 +1,4 @@
-"""Meshes that meet, with each other and with themselves: against all pairs of faces, and against counts made by others."""
+"""Meshes that meet, with each other and with themselves: against all pairs of faces, and against others' counts."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ def test_many_transforms_are_asked_about_at_once():
     many[..., :3, :3] = np.linalg.qr(rng.normal(size=(*many.shape[:2], 3, 3)))[0] * rng.uniform(0.2, 1.5, (2, 1, 1, 1))
     many[..., :3, 3] = rng.uniform(-2, 2, (*many.shape[:2], 3))
     found = first.intersects(second, many)
-    assert found.shape == many.shape[:2] and found.dtype == bool
+    assert found.shape == many.shape[:2]
+    assert found.dtype == bool
     alone = [[first.intersects(second, matrix) for matrix in row] for row in many]
     assert found.tolist() == alone
     assert [[len(first.intersections(second, matrix)) > 0 for matrix in row] for row in many] == alone
@@ -241,7 +242,7 @@ def test_neighbours(faces, relation):
 
 
 def test_counts_of_exact_arithmetic(shared):
-    """Made by CGAL, which does not count neighbours that are folded flat upon each other, nor faces that occur twice."""
+    """Made by CGAL, which counts neither neighbours that are folded flat upon each other nor faces that occur twice."""
     facts = json.loads((shared / "facts.json").read_text())
     seen = 0
     for name, told in facts.items():
@@ -345,10 +346,11 @@ def test_empty_meshes_meet_nothing():
     nothing = bw.Mesh(np.zeros((0, 3)), np.zeros((0, 3), int))
     flat = bw.Mesh([[0, 0, 0], [1, 1, 1], [2, 2, 2]], [[0, 1, 2]])
     for mesh in (nothing, flat):
-        assert not mesh.intersects(placed_cube()) and not placed_cube().intersects(mesh)
+        assert not mesh.intersects(placed_cube())
+        assert not placed_cube().intersects(mesh)
         assert placed_cube().intersects(mesh, [np.eye(4)] * 3).tolist() == [False] * 3
         for found in (mesh.intersections(placed_cube()), mesh.self_intersections(), mesh.intersections(mesh)):
-            assert found.pairs.shape == (0, 2) and found.segments.shape == (0, 2, 3) and found.relations.shape == (0,)
+            assert (found.pairs.shape, found.segments.shape, found.relations.shape) == ((0, 2), (0, 2, 3), (0,))
         assert mesh.relation(placed_cube()) == placed_cube().relation(mesh) == "disjoint"
 
 

@@ -59,8 +59,8 @@ def corner_distance(p, a, b, c):
 def nearest_points(p, q, r, a, b, c):
     """The squared distance, and the nearest point of the first triangle and of the second."""
     best, here, there = float("inf"), p, a
-    for i in range(3):
-        for j in range(3):
+    for _ in range(3):
+        for _ in range(3):
             squared, s, t = edge_distance(p, q, a, b)
             if squared < best:
                 best, here, there = squared, along(p, minus(q, p), s), along(a, minus(b, a), t)

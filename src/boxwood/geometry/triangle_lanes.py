@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import inline
-from .._simd import greater_equal, less, less_equal, maximum, minimum, splat4
+from .._simd import less, less_equal, maximum, minimum, splat4
 
 f8 = np.float64
 

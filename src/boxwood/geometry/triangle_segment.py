@@ -12,7 +12,7 @@ import math
 from .._jit import apart, inline
 from .._simd import stay_apart
 from .predicates import exact_area, exact_volume, orient3d
-from .triangle_triangle import arranged, both_sides, ends_across
+from .triangle_triangle import arranged, ends_across
 from .triangles_in_plane import NO_AXIS, axis_of, boxes_meet, dropped, turn_of
 
 MOST_CORNERS = 6

@@ -8,8 +8,8 @@ from .._jit import inline, kernel
 from .._threads import run_chunks
 from ..geometry.box import index
 from ..geometry.placement import moved
-from ..geometry.triangle_distance import nearest_points
 from ..geometry.predicates import EXPANSION_ROOM
+from ..geometry.triangle_distance import nearest_points
 from ..geometry.triangle_segment import MOST_CORNERS, segment_of
 from .contacts import NEAR
 
@@ -35,7 +35,8 @@ def fill_segments(
     points, room = np.empty((MOST_CORNERS, 3), np.float64), np.empty(EXPANSION_ROOM, np.float64)
     for i in range(begin, end):
         face, other, row = faces[found[i, 0]], other_faces[found[i, 1]], rows[i]
-        p, q = placed_corner(vertices, face, 0, factor, moves, row), placed_corner(vertices, face, 1, factor, moves, row)
+        p = placed_corner(vertices, face, 0, factor, moves, row)
+        q = placed_corner(vertices, face, 1, factor, moves, row)
         r = placed_corner(vertices, face, 2, factor, moves, row)
         a = placed_corner(others, other, 0, other_factor, other_moves, row)
         b = placed_corner(others, other, 1, other_factor, other_moves, row)

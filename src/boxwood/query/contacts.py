@@ -15,8 +15,8 @@ from .._simd import first_bit
 from .._threads import run_steps
 from ..descend import STEPS, count_primitives
 from ..descend_pairs import ROOT, PairStack, code_of, is_leaf_pair, open_pair, pair_stack_size, with_itself
-from ..geometry.predicates import EXPANSION_ROOM
 from ..geometry.placement import Itself, Placed, corner, corners
+from ..geometry.predicates import EXPANSION_ROOM
 from ..geometry.triangle_distance import nearest_points
 from ..geometry.triangle_lanes import boxes_meet, boxes_of, plane, sides, sides_of_planes
 from ..geometry.triangle_triangle import CROSS, DISJOINT, neighbour_relation, relation_of
@@ -150,7 +150,8 @@ def find_contacts(
                             partner = first_bit(bits)
                             bits &= bits - np.uint32(1)
                             at = against * BLOCK_FLOATS + partner
-                            c, d = corner(relation, True, other_blocks, at), corner(relation, True, other_blocks, at + 12)
+                            c = corner(relation, True, other_blocks, at)
+                            d = corner(relation, True, other_blocks, at + 12)
                             e = corner(relation, True, other_blocks, at + 24)
                             work += DECISION
                             told = relate(relation, p, q, r, c, d, e, room)
