@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 
 from .boxes import BoxTree
+from .exact import orient2d, orient3d, triangle_relations
 from .loading import Part, as_mesh, load, load_scene
 from .mesh import Mesh
 from .rendering import Camera, Picture, render
-from .results import AllHits, Counters, Hits, Intersections, Nearest, Ragged, Relation
+from .results import AllHits, Counters, Hits, Nearest, Ragged, Relation, TriangleRelations
 
 __version__ = "0.1.0"
 
@@ -25,11 +26,15 @@ __all__ = [
     "Picture",
     "Ragged",
     "Relation",
+    "TriangleRelations",
     "__version__",
     "as_mesh",
     "load",
     "load_scene",
+    "orient2d",
+    "orient3d",
     "render",
+    "triangle_relations",
 ]
 
 

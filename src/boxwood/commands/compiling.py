@@ -19,6 +19,7 @@ from ..bench.scenes import scene
 from ..bench.structures import COLUMNS, STRUCTURES, measure
 from ..boxes import BoxTree
 from ..build.choose import BUILDERS
+from ..exact import orient2d, orient3d, triangle_relations
 from ..mesh import Mesh
 from ..query.brute_force import closest_hit_brute_force
 from ..rendering import Camera, render
@@ -110,6 +111,16 @@ def family(names: Sequence[str] = (), questions: Sequence[str] = COLUMNS) -> lis
     return [(f"structure {name}", partial(use, name)) for name in names or STRUCTURES]
 
 
+def decisions() -> list[Task]:
+    """Tasks for exact decisions, whose kernels know one dtype."""
+    corners = VERTICES[FACES[0]]
+    return [
+        ("orient2d", partial(orient2d, *corners[:, :2])),
+        ("orient3d", partial(orient3d, *VERTICES)),
+        ("triangle_relations", partial(triangle_relations, corners, VERTICES[FACES])),
+    ]
+
+
 def everything() -> list[Task]:
     """Tasks for all kernels there are."""
     asked = ("raycast", "occluded", "raycast_all", "count_hits")
@@ -119,7 +130,7 @@ def everything() -> list[Task]:
         tasks += [*counting(dtype, *asked), *checking(dtype)]
         tasks += pictures(dtype, tuple(MODES), ambient=True)
         tasks += boxes(dtype)
-    return [*tasks, *questions("float32", "float64", asked), *family()]
+    return [*tasks, *questions("float32", "float64", asked), *family(), *decisions()]
 
 
 def compile_all(tasks: Sequence[Task]) -> float:

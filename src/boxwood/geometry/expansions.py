@@ -30,7 +30,8 @@ def put_product(room, place, a, b):
 def sum_of(room, count):
     """The sum of so many numbers, to within a few roundings, however many of them cancel; they are overwritten.
 
-    The numbers become an expansion, one after another, in the place of those already added.
+    The numbers become an expansion, one after another, in the place of those already added. There are zeros between
+    the digits of its parts (Shewchuk's theorem 10), so its largest part is more than all others together.
     """
     size = 0
     for i in range(count):
@@ -46,7 +47,10 @@ def sum_of(room, count):
             room[kept] = value
             kept += 1
         size = kept
-    return room[size - 1] if size > 0 else 0.0
+    total = 0.0
+    for i in range(size):
+        total += room[i]
+    return total
 
 
 @inline

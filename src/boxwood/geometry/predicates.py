@@ -77,7 +77,8 @@ def exact_area(ax, ay, bx, by, cx, cy, room):
 
 @apart
 def exact_volume(a, b, c, d, room):
-    """det [a-d; b-d; c-d], six times the volume of a tetrahedron, to within a few roundings, however small it is."""
+    """det [a-d; b-d; c-d], six times the volume of a tetrahedron, with its exact sign, and off by no more than a few
+    roundings of itself and 2⁻¹⁰⁰ of the products that it is the sum of."""
     stay_apart()
     ux, uy, uz = two_sum(a[0], -d[0]), two_sum(a[1], -d[1]), two_sum(a[2], -d[2])
     vx, vy, vz = two_sum(b[0], -d[0]), two_sum(b[1], -d[1]), two_sum(b[2], -d[2])

@@ -54,8 +54,8 @@ def axis_of(p, q, r, room):
 def is_skew(p, q, r, a, b, c, room):
     """Whether two segments, each given by three points, are not in one plane."""
     stay_apart()
-    for i in range(3):
-        for k in range(3):
+    for _ in range(3):
+        for _ in range(3):
             if orient3d(p, q, a, b, room) != 0:
                 return True
             a, b, c = b, c, a
