@@ -191,6 +191,12 @@ def test_edge_functions_of_float32_are_exact(seed):
         assert sign(edge_of(px, py, qx, qy)) == sign(exact)
 
 
+def beside(rng, point):
+    """The same point, or one moved by the last bits of some of its coordinates, away from zero."""
+    moved = np.copysign(np.nextafter(np.abs(point), np.inf), point)
+    return np.where((rng.random(len(point)) < 0.4) & (point != 0), moved, point)
+
+
 def points_near_a_plane(seed):
     """Four points, the last nearly in the plane of the others, and sometimes exactly."""
     rng = np.random.default_rng(seed)
@@ -201,7 +207,7 @@ def points_near_a_plane(seed):
         x, y = rng.integers(-4, 5, 2) / 4
         points[3] = x * points[0] + y * points[1] + (1 - x - y) * points[2]
         if rng.random() < 0.5:
-            points[3] = np.nextafter(points[3], points[3] + rng.integers(-1, 2, 3))
+            points[3] = beside(rng, points[3])
         yield [tuple(point) for point in points.tolist()]
 
 
@@ -241,12 +247,6 @@ def within(rng, count, lowest, highest):
     return np.where(rng.random(count) < 0.1, 0.0, sizes * rng.choice([-1, 1], count))
 
 
-def beside(rng, point):
-    """The same point, or one moved by the last bits of some of its coordinates, away from zero."""
-    moved = np.copysign(np.nextafter(np.abs(point), np.inf), point)
-    return np.where((rng.random(len(point)) < 0.4) & (point != 0), moved, point)
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_the_whole_range_in_space(seed):
     """From the smallest to the largest coordinates for which signs are guaranteed, together and alone."""
@@ -256,7 +256,7 @@ def test_the_whole_range_in_space(seed):
             points = within(rng, 12, low, high).reshape(4, 3)
             kind = rng.integers(3)
             if kind == 1:  # on a line, or in the last bit beside it
-                points[3] = np.where(rng.random(3) < 0.3, np.nextafter(points[2], points[0]), points[2])
+                points[3] = beside(rng, points[2])
             elif kind == 2:
                 points[2:] = -points[:2]
                 points[3, rng.integers(3)] = points[0, rng.integers(3)]

@@ -225,7 +225,9 @@ def area_of(points, normal):
     middle = points.mean(axis=0)
     first = points[0] - middle
     second = np.cross(normal, first)
-    angles = np.arctan2((points - middle) @ second / np.linalg.norm(second), (points - middle) @ first / np.linalg.norm(first))
+    angles = np.arctan2(
+        (points - middle) @ second / np.linalg.norm(second), (points - middle) @ first / np.linalg.norm(first)
+    )
     ring = points[np.argsort(angles)] - middle
     return np.linalg.norm(np.cross(ring, np.roll(ring, -1, axis=0)).sum(axis=0)) / 2
 
@@ -237,7 +239,10 @@ def test_neighbours_on_a_grid(shared):
     first, second = grid(rng, some(900, 60), 2)
     for t, u in zip(first, second, strict=True):
         u[rng.permutation(3)[:shared]] = t[rng.permutation(3)[:shared]]
-    proper = [oracle.has_area(oracle.exact(t)) and oracle.has_area(oracle.exact(u)) for t, u in zip(first, second, strict=True)]
+    proper = [
+        oracle.has_area(oracle.exact(t)) and oracle.has_area(oracle.exact(u))
+        for t, u in zip(first, second, strict=True)
+    ]
     first, second = first[proper], second[proper]
     found = relations_of_neighbours(first, second)
     wanted = [oracle.relation_of_neighbours(t, u) for t, u in zip(first, second, strict=True)]

@@ -305,7 +305,8 @@ class TriangleRelations:
     @property
     def meet(self) -> NDArray[np.bool_]:
         """Whether the two of each pair have any point in common: bool (...)."""
-        return self.relations != Relation.DISJOINT
+        meet: NDArray[np.bool_] = self.relations != Relation.DISJOINT
+        return meet
 
     def __repr__(self) -> str:
         return f"TriangleRelations(relations={_brief(self.relations)}, segments={_brief(self.segments)})"

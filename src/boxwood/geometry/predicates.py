@@ -3,8 +3,8 @@
 Plain arithmetic decides where its result exceeds all that rounding can have done. What it leaves in doubt is computed
 with twice the precision, and what that leaves as well from exact products. Signs are right for all coordinates within
 a range: then every product is a multiple of the smallest float64, so that nothing is lost below it. That is so in
-space for coordinates up to 2³³⁹ (1e102) that are multiples of 2⁻³⁵⁸, as are zero and all of at least 2⁻³⁰⁶ (8e-93);
-in the plane up to 2⁵¹⁰ (3e153) and from 2⁻⁴⁸⁵ (1e-146). All of float32 lies within. Others must be scaled first.
+space for coordinates up to 2³³⁹ (1e102) that are multiples of 2⁻³⁵⁸, as are zero and all from 2⁻³⁰⁶ (8e-93) on; in
+the plane up to 2⁵¹⁰ (3e153) and from 2⁻⁴⁸⁵ (1e-146) on. All of float32 lies within. Others must be scaled first.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def orient2d(ax, ay, bx, by, cx, cy, room):
 def orient3d(a, b, c, d, room):
     """1 when d lies below the plane through a, b and c, -1 when above, 0 in it, without error.
 
-    Above is the side from which a, b, c turn left. So it is the sign of det [a-d; b-d; c-d], as in Shewchuk 1997. Points
-    are tuples of three float64.
+    Above is the side from which a, b, c turn left. So it is the sign of det [a-d; b-d; c-d], as in Shewchuk 1997.
+    Points are tuples of three float64.
     """
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]

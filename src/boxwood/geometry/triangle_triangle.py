@@ -20,6 +20,8 @@ from .triangles_in_plane import (
     flat_relation,
 )
 
+__all__ = ["COPLANAR", "CROSS", "DISJOINT", "TOUCH", "neighbour_relation", "relation_of"]
+
 
 @inline
 def relation_of(p, q, r, a, b, c, room):

@@ -51,15 +51,27 @@ def find_relations(corners, begin, end, relations, segments):
     room, points = np.empty(EXPANSION_ROOM, np.float64), np.empty((MOST_CORNERS, 3), np.float64)
     for i in range(begin, end):
         power = power_for(corners, 6 * i, 6 * i + 6, SMALLEST_3D, LARGEST_3D)
-        p, q, r = point_of(corners, 6 * i, power), point_of(corners, 6 * i + 1, power), point_of(corners, 6 * i + 2, power)
+        p, q, r = (
+            point_of(corners, 6 * i, power),
+            point_of(corners, 6 * i + 1, power),
+            point_of(corners, 6 * i + 2, power),
+        )
         a, b = point_of(corners, 6 * i + 3, power), point_of(corners, 6 * i + 4, power)
         c = point_of(corners, 6 * i + 5, power)
         relation = relation_of(p, q, r, a, b, c, room)
         relations[i] = relation
         if relation != DISJOINT:
             x, y, z, u, v, w = segment_of(p, q, r, a, b, c, points, room)
-            segments[i, 0, 0], segments[i, 0, 1], segments[i, 0, 2] = scaled(x, -power), scaled(y, -power), scaled(z, -power)
-            segments[i, 1, 0], segments[i, 1, 1], segments[i, 1, 2] = scaled(u, -power), scaled(v, -power), scaled(w, -power)
+            segments[i, 0, 0], segments[i, 0, 1], segments[i, 0, 2] = (
+                scaled(x, -power),
+                scaled(y, -power),
+                scaled(z, -power),
+            )
+            segments[i, 1, 0], segments[i, 1, 1], segments[i, 1, 2] = (
+                scaled(u, -power),
+                scaled(v, -power),
+                scaled(w, -power),
+            )
 
 
 @kernel
