@@ -1,4 +1,4 @@
-"""Exact decisions about points and triangles that are in no mesh: orientations, and how two triangles lie to each other.
+"""Exact decisions about points and triangles that are in no mesh: orientations, and how triangles lie to each other.
 
 Arrays in, arrays out, row by row; the same functions decide what meshes have in common.
 """
@@ -124,8 +124,8 @@ def triangle_relations(
     --------
     >>> import boxwood as bw
     >>> floor = [[0, 0, 0], [4, 0, 0], [0, 4, 0]]
-    >>> wall, step, beam = [[1, 1, -1], [1, 1, 1], [2, 1, 1]], [[1, 1, 0], [1, 1, 1], [2, 1, 1]], [[1, 1, 1], [1, 1, 2], [2, 1, 1]]
-    >>> found = bw.triangle_relations(floor, [wall, step, beam])
+    >>> walls = [[[1, 1, bottom], [1, 1, 2], [2, 1, 2]] for bottom in (-2, 0, 1)]
+    >>> found = bw.triangle_relations(floor, walls)
     >>> [bw.Relation(relation).name for relation in found.relations]
     ['CROSS', 'TOUCH', 'DISJOINT']
     >>> found.segments[0].tolist()
