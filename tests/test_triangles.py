@@ -129,7 +129,7 @@ def test_a_bit_beside_contact(seed):
     """Corners moved by single bits away from vertices, edges and faces of the other triangle."""
     rng = np.random.default_rng(seed)
     kinds = set()
-    for _ in range(some(300, 8)):
+    for _ in range(some(300, 40)):
         first = rng.normal(size=(3, 3))
         second = rng.normal(size=(3, 3))
         for k in range(rng.integers(1, 4)):
@@ -200,7 +200,7 @@ def test_overlaps_of_an_area(size):
     """Corners of the exact polygon, turning as the first triangle does."""
     rng = np.random.default_rng(size)
     sizes = set()
-    for _ in range(some(300, 20)):
+    for _ in range(some(300, 200)):
         pair = rng.integers(0, size + 1, (2, 3, 2))
         tilt = np.array([[1, 0, 1], [0, 1, 2]])
         first, second = pair @ tilt

@@ -60,6 +60,13 @@ def orient3d(a, b, c, d, room):
 
 
 @apart
+def side_of(a, b, c, d, room):
+    """orient3d as a call of its own, which takes a few nanoseconds more and spares its callers from growing."""
+    stay_apart()
+    return orient3d(a, b, c, d, room)
+
+
+@apart
 def exact_area(ax, ay, bx, by, cx, cy, room):
     """det [a-c; b-c] to within a few roundings, however small it is."""
     stay_apart()

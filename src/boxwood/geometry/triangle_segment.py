@@ -11,7 +11,7 @@ import math
 
 from .._jit import apart, inline
 from .._simd import stay_apart
-from .predicates import exact_area, exact_volume, orient3d
+from .predicates import exact_area, exact_volume, side_of
 from .triangle_triangle import arranged, ends_across
 from .triangles_in_plane import NO_AXIS, axis_of, boxes_meet, dropped, turn_of
 
@@ -28,11 +28,11 @@ def segment_of(p, q, r, a, b, c, points, room):
     MOST_CORNERS points (MOST_CORNERS, 3).
     """
     stay_apart()
-    sp, sq, sr = orient3d(a, b, c, p, room), orient3d(a, b, c, q, room), orient3d(a, b, c, r, room)
-    sa, sb, sc = orient3d(p, q, r, a, room), orient3d(p, q, r, b, room), orient3d(p, q, r, c, room)
+    sp, sq, sr = side_of(a, b, c, p, room), side_of(a, b, c, q, room), side_of(a, b, c, r, room)
+    sa, sb, sc = side_of(p, q, r, a, room), side_of(p, q, r, b, room), side_of(p, q, r, c, room)
     low, high = p, p
     if sp == sq == sr and sa == sb == sc:
-        number = overlap_of(p, q, r, a, b, c, points, room)
+        number = common_corners(p, q, r, a, b, c, points, room)
         low, high = farthest(points, number, p)
     elif sp == sq == sr:
         u, v = ends_across(a, b, c, sa, sb, sc)
@@ -46,11 +46,11 @@ def segment_of(p, q, r, a, b, c, points, room):
         p, q, r, a, b, c, backward = arranged(p, q, r, a, b, c, sp, sq, sr, sa, sb, sc)
         # On the line of the planes p q comes before p r, and a c before a b. What they have in common goes from the
         # later of the two that come first to the earlier of the two others.
-        if orient3d(p, q, a, c, room) > 0:
+        if side_of(p, q, a, c, room) > 0:
             low = place_on(p, q, a, b, c, room)
         else:
             low = place_on(a, c, p, q, r, room)
-        if orient3d(p, r, a, b, room) < 0:
+        if side_of(p, r, a, b, room) < 0:
             high = place_on(p, r, a, b, c, room)
         else:
             high = place_on(a, b, p, q, r, room)
@@ -109,10 +109,23 @@ def farthest(points, number, otherwise):
 
 @apart
 def overlap_of(p, q, r, a, b, c, points, room):
-    """The corners of what two triangles in one plane have in common, written to `points`; how many there are.
+    """The corners of the polygon that two triangles in one plane have in common, written to `points`; how many.
+
+    They turn as p, q, r do. `points` is room for MOST_CORNERS points (MOST_CORNERS, 3).
+    """
+    stay_apart()
+    number = common_corners(p, q, r, a, b, c, points, room)
+    if number > 2:
+        axis = axis_of(p, q, r, room)
+        sort_around(points, number, axis, turn_of(p, q, r, axis, room), room)
+    return number
+
+
+@apart
+def common_corners(p, q, r, a, b, c, points, room):
+    """The same for any two triangles in one plane, with an area or without, in any order.
 
     They are the corners of each that lie in the other, and the crossings of edges; which these are is decided exactly.
-    Of an area they turn as p, q, r do. Either triangle may be without area.
     """
     stay_apart()
     axis = common_axis(p, q, r, a, b, c, room)
@@ -130,8 +143,6 @@ def overlap_of(p, q, r, a, b, c, points, room):
         a, b, c = b, c, a
         if side % 3 == 2:
             p, q, r = q, r, p
-    if number > 2:
-        sort_around(points, number, axis, turn_of(p, q, r, axis, room), room)
     return number
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .._jit import apart, inline
 from .._simd import stay_apart
-from .predicates import orient2d, orient3d
+from .predicates import orient2d, orient3d, side_of
 from .triangles_in_plane import (
     COPLANAR,
     CROSS,
@@ -52,7 +52,7 @@ def meeting(p, q, r, a, b, c, sp, sq, sr, sa, sb, sc, room):
     if sa == sb == sc:
         return pierced(a, b, c, p, q, r, sp, sq, sr, room)
     p, q, r, a, b, c, _ = arranged(p, q, r, a, b, c, sp, sq, sr, sa, sb, sc)
-    first, second = orient3d(p, q, a, b, room), orient3d(p, r, c, a, room)
+    first, second = side_of(p, q, a, b, room), side_of(p, r, c, a, room)
     if first > 0 or second > 0:
         return DISJOINT
     if first < 0 and second < 0 and both_sides(sp, sq, sr) and both_sides(sa, sb, sc):
@@ -107,7 +107,7 @@ def pierced(p, q, r, a, b, c, sa, sb, sc, room):
     u, v = ends_across(a, b, c, sa, sb, sc)
     if not both_sides(sa, sb, sc):
         return flat_relation(p, q, r, u, u, u, room)
-    x, y, z = orient3d(u, v, p, q, room), orient3d(u, v, q, r, room), orient3d(u, v, r, p, room)
+    x, y, z = side_of(u, v, p, q, room), side_of(u, v, q, r, room), side_of(u, v, r, p, room)
     if both_sides(x, y, z):
         return DISJOINT
     return CROSS if x != 0 and y != 0 and z != 0 else TOUCH
@@ -163,7 +163,7 @@ def neighbour_relation(p, q, r, a, b, c, room):
 @inline
 def folded(p, q, r, a, room):
     """Of two triangles that share the edge q, r."""
-    if orient3d(p, q, r, a, room) != 0:
+    if side_of(p, q, r, a, room) != 0:
         return DISJOINT
     axis = axis_of(p, q, r, room)
     px, py = dropped(p, axis)
@@ -176,10 +176,10 @@ def folded(p, q, r, a, room):
 @inline
 def beyond_corner(v, q, r, b, c, room):
     """Of two triangles that share the corner v alone: near it they are sectors, which meet in a ray or in v only."""
-    sq, sr = orient3d(v, b, c, q, room), orient3d(v, b, c, r, room)
+    sq, sr = side_of(v, b, c, q, room), side_of(v, b, c, r, room)
     if sq == sr != 0:
         return DISJOINT
-    sb, sc = orient3d(v, q, r, b, room), orient3d(v, q, r, c, room)
+    sb, sc = side_of(v, q, r, b, room), side_of(v, q, r, c, room)
     if sb == sc != 0:
         return DISJOINT
     if sq == sr:
@@ -190,7 +190,7 @@ def beyond_corner(v, q, r, b, c, room):
     if sb == 0:
         b, c = c, b
     # both sectors meet the line of the planes, in q r and b c: on the same side of v?
-    if orient3d(q, v, b, c, room) == orient3d(q, r, b, v, room):
+    if side_of(q, v, b, c, room) == side_of(q, r, b, v, room):
         return DISJOINT
     return CROSS if crossing else TOUCH
 

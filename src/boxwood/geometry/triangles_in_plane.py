@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .._jit import apart, inline
 from .._simd import stay_apart
-from .predicates import orient2d, orient3d
+from .predicates import orient2d, side_of
 
 DISJOINT, TOUCH, CROSS, COPLANAR = 0, 1, 2, 3
 """Relations of two triangles, as `relation_of` defines them; numbered as `Relation` is."""
@@ -56,7 +56,7 @@ def is_skew(p, q, r, a, b, c, room):
     stay_apart()
     for _ in range(3):
         for _ in range(3):
-            if orient3d(p, q, a, b, room) != 0:
+            if side_of(p, q, a, b, room) != 0:
                 return True
             a, b, c = b, c, a
         p, q, r = q, r, p
@@ -113,11 +113,10 @@ def least_gap(p, q, r, a, b, c, axis, room):
     return least
 
 
-@apart
+@inline
 def gap(px, py, qx, qy, rx, ry, ax, ay, bx, by, cx, cy, room):
     """How a, b, c lie to the edge p, q of a triangle p, q, r: 1 if some are on its inner side, or else 0 if some are on
     its line, or else -1. An edge of a segment has no inner side: both are outer, and 1 is for what is on both."""
-    stay_apart()
     a, b = orient2d(px, py, qx, qy, ax, ay, room), orient2d(px, py, qx, qy, bx, by, room)
     c, inner = orient2d(px, py, qx, qy, cx, cy, room), orient2d(px, py, qx, qy, rx, ry, room)
     low, high = min(a, b, c), max(a, b, c)
