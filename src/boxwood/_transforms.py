@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ._arrays import Array, Shape, _numbers
+from ._jit import kernel
 
 ROUNDING = 2.0**-50
 """More than a few operations in float64 can be wrong by, relative to the sum of the magnitudes in them."""
@@ -28,7 +30,7 @@ def transforms(value: object, name: str = "transform") -> Transforms:
     (0, 0, 0, 1), or that cannot be undone.
     """
     if value is None:
-        value = np.eye(4)
+        return Transforms(np.eye(3, 4)[None], (), np.eye(3)[None], np.array([ROUNDING]))
     array = _numbers(name, value)
     if array.shape[-2:] != (4, 4):
         raise ValueError(f"{name} must have shape (4, 4) or (..., 4, 4), not {array.shape}")
@@ -37,29 +39,56 @@ def transforms(value: object, name: str = "transform") -> Transforms:
     _require(np.isfinite(rows).all(axis=(1, 2)), name, shape, "is not finite")
     last = (rows[:, 3] == [0, 0, 0, 1]).all(axis=1)
     _require(last, name, shape, "does not have (0, 0, 0, 1) as its last row")
-    linear = rows[:, :3, :3]
-    size = np.abs(linear).max(axis=(1, 2))
-    _require(size > 0, name, shape, "is singular")
-    power = np.exp2(-np.frexp(size)[1].astype(float))[:, None, None]  # so that no determinant vanishes or overflows
-    with np.errstate(all="ignore"):
-        inverses = _inverse(linear * power)
-        errors = np.abs(np.eye(3) - inverses @ (linear * power)).sum(axis=2).max(axis=1)
-        errors += ROUNDING * (np.abs(inverses) @ np.abs(linear * power)).sum(axis=2).max(axis=1)
-        inverses *= power
+    inverses, errors = np.empty((len(rows), 3, 3)), np.empty(len(rows))
+    fill_inverses(rows, inverses, errors)
     _require((errors < 0.25) & np.isfinite(inverses).all(axis=(1, 2)), name, shape, "is singular")
     return Transforms(np.ascontiguousarray(rows[:, :3]), shape, inverses, errors)
 
 
-def _inverse(matrices: Array) -> Array:
-    """By cofactors: one that is singular gives what is not finite, and no exception."""
-    a, b, c = matrices[:, 0], matrices[:, 1], matrices[:, 2]
-    columns = np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=2)
-    determinants = np.einsum("ij,ij->i", a, columns[:, :, 0])
-    inverses: Array = columns / determinants[:, None, None]
-    return inverses
+@kernel
+def fill_inverses(rows, inverses, errors):  # type: ignore[no-untyped-def]
+    """By cofactors, of matrices times a power of two, so that no determinant vanishes or overflows; one that is
+    singular gives what is not finite, and no exception."""
+    linear = np.empty((3, 3))
+    for i in range(len(rows)):
+        size = 0.0
+        for axis in range(3):
+            for k in range(3):
+                size = max(size, abs(rows[i, axis, k]))
+        power = math.ldexp(1.0, min(-math.frexp(size)[1], 1000))
+        for axis in range(3):
+            for k in range(3):
+                linear[axis, k] = rows[i, axis, k] * power
+        for axis in range(3):
+            one, two = (axis + 1) % 3, (axis + 2) % 3
+            for k in range(3):
+                after, last = (k + 1) % 3, (k + 2) % 3
+                inverses[i, k, axis] = linear[one, after] * linear[two, last] - linear[one, last] * linear[two, after]
+        determinant = 0.0
+        for k in range(3):
+            determinant += linear[0, k] * inverses[i, k, 0]
+        off = far = 0.0
+        for axis in range(3):
+            for k in range(3):
+                inverses[i, axis, k] = inverses[i, axis, k] / determinant
+        for axis in range(3):
+            differ = reach = 0.0
+            for k in range(3):
+                product = 0.0
+                for j in range(3):
+                    product += inverses[i, axis, j] * linear[j, k]
+                    reach += abs(inverses[i, axis, j]) * abs(linear[j, k])
+                differ += abs((1.0 if axis == k else 0.0) - product)
+            # written so that nan is kept
+            off = off if differ <= off else differ
+            far = far if reach <= far else reach
+        errors[i] = off + ROUNDING * far
+        for axis in range(3):
+            for k in range(3):
+                inverses[i, axis, k] *= power
 
 
-def _require(good: Array, name: str, shape: Shape, fault: str) -> None:
+def _require(good: Any, name: str, shape: Shape, fault: str) -> None:
     if not good.all():
         row = [int(i) for i in np.unravel_index(int(np.argmin(good)), shape)] if shape else ""
         raise ValueError(f"{name}{row} {fault}")

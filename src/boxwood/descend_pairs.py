@@ -26,6 +26,12 @@ class PairStack(NamedTuple):
 
     first: np.ndarray  # int64: places in the first tree
     second: np.ndarray  # int64: places in the second
+    boxes: np.ndarray  # (48,) float32: those of eight children, as the other tree sees them
+
+
+@generic
+def turn_to(relation, row):
+    """Where a relation stands for many pairs of trees that are placed somewhere: look at that one from now on."""
 
 
 @generic
@@ -39,13 +45,27 @@ def carried(relation, back, low, high):
 
 
 @generic
+def carry_children(relation, nodes, node, boxes):
+    """Write the boxes of the eight children of a node of the first tree as the second sees them: lower x of all eight,
+    lower y and so on. A missing child has any box."""
+
+
+@generic
+def near_back(relation, nodes, others, a, b):
+    """Whether the box of a leaf b of the second tree, as the first sees it, meets that of a leaf a: they were seen to
+    meet the other way round, and boxes that are turned are looser than they need be in one way or the other."""
+
+
+@generic
 def with_itself(relation):
     """Whether the two trees are one, and each two of its primitives are to be met once."""
 
 
-def pair_stack_size(depth, other):
-    """Places that a walk down trees of these depths needs: a step takes one and writes at most 64. Not for kernels."""
-    return 63 * (depth + other) + 128
+def pair_stack(depth, other, more=0):
+    """An empty stack for a walk down trees of these depths, where a step takes a place and writes at most 64, and for
+    so many places more."""
+    size = 63 * (depth + other) + 128 + more
+    return PairStack(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(48, np.float32))
 
 
 @inline
@@ -59,8 +79,13 @@ def box_of(nodes, place):
     if place < 0:
         most = f4(3e38)
         return (-most, -most, -most), (most, most, most)
-    at = place // NODE_FLOATS * NODE_FLOATS + place % 8
-    return (nodes[at], nodes[at + 8], nodes[at + 16]), (nodes[at + 24], nodes[at + 32], nodes[at + 40])
+    return box_at(nodes, place // NODE_FLOATS * NODE_FLOATS + place % 8)
+
+
+@inline
+def box_at(boxes, at):
+    """The box whose lower x lies there, beside those of seven others."""
+    return (boxes[at], boxes[at + 8], boxes[at + 16]), (boxes[at + 24], boxes[at + 32], boxes[at + 40])
 
 
 @inline
@@ -111,12 +136,12 @@ def open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, 
     bits = meeting(relation, nodes, node, low, high)
     if other < 0:
         return push_all(stack, top, bits, node + CHILDREN, 1, b, 0)
+    carry_children(relation, nodes, node, stack.boxes)
     while bits != 0:
         lane = first_bit(bits)
         bits &= bits - np.uint32(1)
         place = node + CHILDREN + lane
-        low, high = box_of(nodes, place)
-        low, high = carried(relation, False, low, high)
+        low, high = box_at(stack.boxes, lane)
         count_boxes(counts, others, other_node)
         below = meeting(relation, others, other_node, low, high)
         top = push_all(stack, top, below, place, 0, other_node + CHILDREN, 1)

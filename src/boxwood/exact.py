@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import FLOAT32, FLOAT64, Array, Shape, _numbers, _real_dtype, _text, _vectors, boxed
 from .query.triangle_pairs import orientations, triangle_pairs
-from .results import TriangleRelations
+from .relations import TriangleRelations
 
 
 def orient2d(a: ArrayLike, b: ArrayLike, c: ArrayLike, *, threads: int | None = None) -> Any:

@@ -6,7 +6,7 @@ Each is a few lines: convert what was given, ask `query`, put the answer in a re
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,14 +20,11 @@ from .mesh_rays import MeshRays
 from .query.contact_segments import contact_segments
 from .query.contacts import NEAR, Contacts, own_contacts, placed_contacts, placed_until
 from .query.pairing import common_scale, pairing
-from .query.solids import Solid, moved_solid, relation_of_solids
-from .results import Counters, Intersections, Relation
-
-if TYPE_CHECKING:
-    from .mesh import Mesh
+from .query.solids import Solid, Solids, moved_solid, relation_of_solids
+from .relations import Intersections, Relation
+from .results import Counters
 
 Progress: TypeAlias = Callable[[int, int], object]
-Solids: TypeAlias = Literal["disjoint", "touching", "crossing", "inside", "contains"]
 
 IDENTITY = transforms(None)
 
@@ -37,7 +34,7 @@ class MeshCollisions(MeshRays):
 
     def intersects(
         self,
-        other: Mesh,
+        other: MeshCollisions,
         transform: ArrayLike | None = None,
         *,
         tolerance: float = 0.0,
@@ -83,14 +80,14 @@ class MeshCollisions(MeshRays):
         [True, True, False]
         """
         options = work_options(threads, progress, counters)
-        relation, placed = _placed(self, other, transform, tolerance)
-        met, _ = placed_until(self.tree, other.tree, relation, **options)
+        mine, theirs, relation, placed = _placed(self, other, transform, tolerance)
+        met, _ = placed_until(mine.tree, theirs.tree, relation, **options)
         answer: bool | NDArray[np.bool_] = boxed(placed.shape, met)
         return answer if placed.shape else bool(answer)
 
     def intersections(
         self,
-        other: Mesh,
+        other: MeshCollisions,
         transform: ArrayLike | None = None,
         *,
         tolerance: float = 0.0,
@@ -111,10 +108,10 @@ class MeshCollisions(MeshRays):
         (0, 1)
         """
         options = work_options(threads, progress, counters)
-        relation, placed = _placed(self, other, transform, tolerance)
+        mine, theirs, relation, placed = _placed(self, other, transform, tolerance)
         _require_one(placed)
-        contacts = placed_contacts(self.tree, other.tree, relation, **options)
-        return _intersections(self, other, relation, contacts, threads)
+        contacts = placed_contacts(mine.tree, theirs.tree, relation, **options)
+        return _intersections(mine, theirs, relation, contacts, threads)
 
     def self_intersections(
         self,
@@ -142,13 +139,14 @@ class MeshCollisions(MeshRays):
         >>> found.pairs.tolist(), bw.Relation(found.relations[0]).name
         ([[0, 1]], 'COPLANAR')
         """
-        contacts = own_contacts(self.tree, **work_options(threads, progress, counters))
-        relation = pairing(self.tree.frame, self.tree.frame, IDENTITY, IDENTITY)
-        return _intersections(self, self, relation, contacts, threads)
+        options, mine = work_options(threads, progress, counters), self._solid()
+        contacts = own_contacts(mine.tree, **options)
+        relation = pairing(mine.tree.frame, mine.tree.frame, IDENTITY, IDENTITY)
+        return _intersections(mine, mine, relation, contacts, threads)
 
     def relation(
         self,
-        other: Mesh,
+        other: MeshCollisions,
         transform: ArrayLike | None = None,
         *,
         threads: int | None = None,
@@ -176,16 +174,22 @@ class MeshCollisions(MeshRays):
         placed = transforms(transform)
         _require_one(placed)
         _require_mesh(other)
-        mine, theirs = (Solid(one.vertices, one.faces, one.tree) for one in (self, other))
-        told: Solids = relation_of_solids(mine, moved_solid(theirs, placed, threads), IDENTITY, threads, progress)
-        return told
+        mine, theirs = _solids(self, other)
+        return relation_of_solids(mine, moved_solid(theirs, placed, threads), IDENTITY, threads, progress)
 
 
-def _placed(mesh: Any, other: Any, transform: Any, tolerance: float) -> tuple[Placed, Transforms]:
+def _placed(mesh: Any, other: Any, transform: Any, tolerance: float) -> tuple[Solid, Solid, Placed, Transforms]:
     """A mesh, and another wherever it is."""
     _require_mesh(other)
     placed, tolerance = transforms(transform), not_negative("tolerance", tolerance)
-    return pairing(mesh.tree.frame, other.tree.frame, IDENTITY, placed, tolerance), placed
+    mine, theirs = _solids(mesh, other)
+    return mine, theirs, pairing(mine.tree.frame, theirs.tree.frame, IDENTITY, placed, tolerance), placed
+
+
+def _solids(mesh: Any, other: Any) -> tuple[Solid, Solid]:
+    """Both as they are at one moment, which is the same for a mesh and itself."""
+    mine = mesh._solid()
+    return mine, mine if other is mesh else other._solid()
 
 
 def _require_mesh(other: Any) -> None:
@@ -198,11 +202,13 @@ def _require_one(placed: Transforms) -> None:
         raise ValueError(f"transform must have shape (4, 4), not {(*placed.shape, 4, 4)}")
 
 
-def _intersections(mesh: Any, other: Any, relation: Any, contacts: Contacts, threads: int | None) -> Intersections:
+def _intersections(
+    mesh: Solid, other: Solid, relation: Any, contacts: Contacts, threads: int | None
+) -> Intersections:
     scale = common_scale(mesh.tree.frame, other.tree.frame)
-    parts = [(one.vertices, one.faces, one.tree.frame[FRAME_SCALE]) for one in (mesh, other)]
-    segments = contact_segments(*parts, relation, contacts, scale, threads)
+    mine, theirs = ((one.vertices, one.faces, one.tree.frame[FRAME_SCALE]) for one in (mesh, other))
+    segments = contact_segments(mine, theirs, relation, contacts, scale, threads)
     codes = contacts.found[:, 2].astype(np.int8)
     codes[codes == NEAR] = Relation.TOUCH
-    dtype = np.result_type(mesh.dtype, other.dtype)
+    dtype = np.result_type(mesh.vertices.dtype, other.vertices.dtype)
     return Intersections(contacts.found[:, :2].astype(np.int64), codes, segments.astype(dtype, copy=False))

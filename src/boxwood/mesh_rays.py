@@ -17,6 +17,7 @@ from .query.all_hits import all_hits
 from .query.any_hit import any_hit
 from .query.closest_hit import closest_hit
 from .query.hit_count import hit_count
+from .query.solids import Solid
 from .results import AllHits, Counters, Hits
 from .tree.triangle_tree import TriangleTree
 
@@ -47,6 +48,10 @@ class MeshRays:
     @property
     def tree(self) -> TriangleTree:
         """The tree that answers; built on first use."""
+        raise NotImplementedError
+
+    def _solid(self) -> Solid:
+        """Vertices, faces and tree as they are at one moment, while other threads may move them."""
         raise NotImplementedError
 
     def raycast(
@@ -102,9 +107,10 @@ class MeshRays:
         """
         options = work_options(threads, progress, counters)
         batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answers = closest_hit(self.tree, batch, cull=cull, **options)
+        vertices, faces, tree = self._solid()
+        answers = closest_hit(tree, batch, cull=cull, **options)
         t_hit, primitive_ids, uvs = (boxed(batch.shape, answer) for answer in answers)
-        return Hits(t_hit, primitive_ids, uvs, surface=(self.vertices, self.faces))
+        return Hits(t_hit, primitive_ids, uvs, surface=(vertices, faces))
 
     def occluded(
         self,
@@ -164,8 +170,9 @@ class MeshRays:
         """
         options = work_options(threads, progress, counters)
         batch = rays(origins, directions, t_min, t_max, self.dtype)
-        answers = all_hits(self.tree, batch, cull=cull, **options)
-        return AllHits(*answers, surface=(self.vertices, self.faces))
+        vertices, faces, tree = self._solid()
+        answers = all_hits(tree, batch, cull=cull, **options)
+        return AllHits(*answers, surface=(vertices, faces))
 
     def count_hits(
         self,

@@ -6,7 +6,6 @@ uvs, so they are computed only when asked for, in float64, which keeps points on
 
 from __future__ import annotations
 
-import enum
 import math
 import operator
 import threading
@@ -31,7 +30,7 @@ class _OnSurface:
 
     primitive_ids: Ids
     uvs: Floats
-    surface: Surface | Floats | None
+    surface: Surface | Floats | tuple[Any, ...] | None  # the last of scenes, whose hits look at it themselves
 
     @property
     def points(self) -> Floats:
@@ -85,7 +84,7 @@ class _OnSurface:
         return state
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name}={_brief(value)}" for name, value in self.__dict__.items() if name != "surface")
+        told = ", ".join(f"{name}={brief(value)}" for name, value in self.__dict__.items() if name != "surface")
         return f"{type(self).__name__}({told})"
 
 
@@ -116,7 +115,7 @@ class Hits(_OnSurface):
     t_hit: Floats
     primitive_ids: Ids
     uvs: Floats
-    surface: Surface | Floats | None = field(default=None, kw_only=True)
+    surface: Surface | Floats | tuple[Any, ...] | None = field(default=None, kw_only=True)
 
     @property
     def hit(self) -> NDArray[np.bool_]:
@@ -159,7 +158,7 @@ class AllHits(_OnSurface):
     t_hit: Floats
     primitive_ids: Ids
     uvs: Floats
-    surface: Surface | Floats | None = field(default=None, kw_only=True)
+    surface: Surface | Floats | tuple[Any, ...] | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.ray_splits) - 1
@@ -242,74 +241,7 @@ class Nearest:
     ids: Ids
 
     def __repr__(self) -> str:
-        return f"Nearest(distances={_brief(self.distances)}, ids={_brief(self.ids)})"
-
-
-class Relation(enum.IntEnum):
-    """How two triangles lie to each other; numbers in arrays compare equal to these.
-
-    Triangles are closed. The interior of one without area is what lies between the ends of the segment that it is, or
-    the point that it is.
-
-    Attributes
-    ----------
-    DISJOINT : 0
-        They have no point in common.
-    TOUCH : 1
-        They have, but neither of the following.
-    CROSS : 2
-        They are not in one plane, and their interiors have a point in common.
-    COPLANAR : 3
-        They are in one plane, and their interiors have an area in common.
-
-    Examples
-    --------
-    >>> import boxwood as bw
-    >>> bw.Relation.TOUCH == 1, bw.Relation(2).name
-    (True, 'CROSS')
-    """
-
-    DISJOINT = 0
-    TOUCH = 1
-    CROSS = 2
-    COPLANAR = 3
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TriangleRelations:
-    """How pairs of triangles lie to each other, and where they meet.
-
-    Attributes
-    ----------
-    relations : int8 array (...)
-        Values of `Relation`.
-    segments : float array (..., 2, 3), in the dtype of the triangles
-        The ends of what both have in common, in the unit of the coordinates: equal where that is a point, the two
-        corners farthest apart where it is an area, nan where there is nothing. Where triangles with an area cross, the
-        segment runs along the cross product of the first's and the second's normal.
-
-    Examples
-    --------
-    >>> import boxwood as bw
-    >>> triangle = [[0, 0, 0], [4, 0, 0], [0, 4, 0]]
-    >>> found = bw.triangle_relations(triangle, [triangle, [[0, 0, 0], [-1, 0, 0], [0, -1, 0]], [[9, 9, 9]] * 3])
-    >>> found.relations.tolist(), found.meet.tolist()
-    ([3, 1, 0], [True, True, False])
-    >>> found.segments[1].tolist()
-    [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-    """
-
-    relations: NDArray[np.int8]
-    segments: Floats
-
-    @property
-    def meet(self) -> NDArray[np.bool_]:
-        """Whether the two of each pair have any point in common: bool (...)."""
-        meet: NDArray[np.bool_] = self.relations != Relation.DISJOINT
-        return meet
-
-    def __repr__(self) -> str:
-        return f"TriangleRelations(relations={_brief(self.relations)}, segments={_brief(self.segments)})"
+        return f"Nearest(distances={brief(self.distances)}, ids={brief(self.ids)})"
 
 
 @dataclass
@@ -377,5 +309,5 @@ def _scaled(vectors: Floats) -> Floats:
     return scaled
 
 
-def _brief(value: NDArray[Any]) -> str:
+def brief(value: NDArray[Any]) -> str:
     return f"{value.dtype}{list(value.shape)}" if np.ndim(value) else repr(value.item())

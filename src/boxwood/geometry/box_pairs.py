@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import inline
-from ..descend_pairs import carried, meeting, with_itself
+from .._simd import load8, store
+from ..descend_pairs import box_at, carried, carry_children, meeting, turn_to, with_itself
 from ..layout import FRAME_CENTER, FRAME_SCALE
 from .box_box import overlaps, rounded_out
 
@@ -35,6 +36,16 @@ def _(relation):
 @with_itself.implemented_for(Between)
 def _(relation):
     return False
+
+
+@turn_to.implemented_for(Within)
+def _(relation, row):
+    pass
+
+
+@turn_to.implemented_for(Between)
+def _(relation, row):
+    pass
 
 
 @carried.implemented_for(Within)
@@ -65,6 +76,22 @@ def _(relation, back, low, high):
     if back:
         return moved(relation.other, relation.frame, low, high)
     return moved(relation.frame, relation.other, low, high)
+
+
+@carry_children.implemented_for(Within)
+def _(relation, nodes, node, boxes):
+    for k in range(0, 48, 8):
+        store(boxes, k, load8(nodes, node + k))
+
+
+@carry_children.implemented_for(Between)
+def _(relation, nodes, node, boxes):
+    for at in range(8):
+        if nodes[node + at] <= nodes[node + at + 24]:
+            low, high = box_at(nodes, node + at)
+            low, high = moved(relation.frame, relation.other, low, high)
+            for axis in range(3):
+                boxes[at + 8 * axis], boxes[at + 24 + 8 * axis] = low[axis], high[axis]
 
 
 @meeting.implemented_for(Within)

@@ -12,13 +12,23 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import generic, inline
-from .._simd import splat4
-from ..descend_pairs import carried, meeting, with_itself
+from .._simd import fma, load8, splat4, splat8, store
+from ..descend_pairs import box_of, carried, carry_children, meeting, near_back, turn_to, with_itself
 from .box import index
 from .box_blocks import row_of
 from .box_box import overlaps, rounded_out
 
+f4 = np.float32
 f8 = np.float64
+
+FARTHEST = 2.2
+"""No box of a tree reaches farther from its centre."""
+
+ROUGHLY = 2.0**-20
+"""More than ten roundings in float32, relative to the magnitudes in what is computed."""
+
+MOST = 1e30
+"""Where more is computed with, nothing is ruled out."""
 
 # A row of a passage: three of a matrix and a shift each, then what to add on each axis.
 PASSAGE = 16
@@ -33,6 +43,7 @@ class Placed(NamedTuple):
     back: np.ndarray
     reach: float  # what is no farther apart counts as a contact
     row: np.ndarray  # (1,) int64: the pair at hand
+    current: np.ndarray  # (16,) float32: its passage forth, where what is added covers roundings in float32 too
 
 
 class Itself(NamedTuple):
@@ -84,6 +95,78 @@ def passed_axis(p, row, k, x, y, z, u, v, w):
     center = p[row, k] * x + p[row, k + 1] * y + p[row, k + 2] * z + p[row, k + 3]
     half = abs(p[row, k]) * u + abs(p[row, k + 1]) * v + abs(p[row, k + 2]) * w + p[row, 12 + k // 4]
     return -rounded_out(half - center), rounded_out(center + half)
+
+
+@turn_to.implemented_for(Itself)
+def _(relation, row):
+    pass
+
+
+@turn_to.implemented_for(Placed)
+def _(relation, row):
+    relation.row[0] = row
+    forth, current = relation.forth, relation.current
+    good = True
+    for k in range(0, 12, 4):
+        size = abs(forth[row, k + 3])
+        for j in range(k, k + 4):
+            current[j] = f4(forth[row, j])
+            size += abs(forth[row, j]) * FARTHEST
+        pad = forth[row, 12 + k // 4] + size * ROUGHLY
+        current[12 + k // 4] = f4(pad + pad * ROUGHLY)
+        good &= pad + size < MOST
+    if not good:
+        for k in range(16):
+            current[k] = f4(0.0) if k < 12 else f4(MOST)
+
+
+@carry_children.implemented_for(Itself)
+def _(relation, nodes, node, boxes):
+    for k in range(0, 48, 8):
+        store(boxes, k, load8(nodes, node + k))
+
+
+@carry_children.implemented_for(Placed)
+def _(relation, nodes, node, boxes):
+    c, half = relation.current, splat8(f4(0.5))
+    x, u = middle_and_half(nodes, node, half)
+    y, v = middle_and_half(nodes, node + 8, half)
+    z, w = middle_and_half(nodes, node + 16, half)
+    for axis in range(3):
+        k = 4 * axis
+        center = fma(splat8(c[k]), x, fma(splat8(c[k + 1]), y, fma(splat8(c[k + 2]), z, splat8(c[k + 3]))))
+        reach = splat8(abs(c[k + 2])) * w + splat8(c[12 + axis])
+        reach = fma(splat8(abs(c[k])), u, fma(splat8(abs(c[k + 1])), v, reach))
+        store(boxes, 8 * axis, center - reach)
+        store(boxes, 24 + 8 * axis, center + reach)
+
+
+@near_back.implemented_for(Itself)
+def _(relation, nodes, others, a, b):
+    return True
+
+
+@near_back.implemented_for(Placed)
+def _(relation, nodes, others, a, b):
+    if a < 0 or b < 0:
+        return True
+    low, high = box_of(others, b)
+    low, high = passed(relation.back, relation.row[0], low, high)
+    lower, upper = box_of(nodes, a)
+    return (
+        low[0] <= upper[0]
+        and low[1] <= upper[1]
+        and low[2] <= upper[2]
+        and lower[0] <= high[0]
+        and lower[1] <= high[1]
+        and lower[2] <= high[2]
+    )
+
+
+@inline
+def middle_and_half(nodes, place, half):
+    low, high = load8(nodes, place), load8(nodes, place + 24)
+    return (low + high) * half, (high - low) * half
 
 
 @meeting.implemented_for(Itself)

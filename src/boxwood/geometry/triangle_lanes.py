@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import inline
-from .._simd import less, less_equal, maximum, minimum, splat4
+from .._simd import equal, less, less_equal, maximum, minimum, splat4, store
+from .box import index
 
 f8 = np.float64
 
@@ -44,17 +45,44 @@ def boxes_of(a, b, c):
 
 
 @inline
-def boxes_meet(lower, upper, p, q, r, reach):
-    """The lanes whose boxes come within reach of the box of a triangle."""
-    x, y, z = (p[0], q[0], r[0]), (p[1], q[1], r[1]), (p[2], q[2], r[2])
+def keep_lanes(room, a, b, c):
+    """Put the corners of four triangles and their boxes where single lanes are read: see `kept` and `boxes_meet`."""
+    lower, upper = boxes_of(a, b, c)
+    for axis in range(3):
+        store(room, 4 * axis, a[axis])
+        store(room, 12 + 4 * axis, b[axis])
+        store(room, 24 + 4 * axis, c[axis])
+        store(room, 36 + 4 * axis, lower[axis])
+        store(room, 48 + 4 * axis, upper[axis])
+
+
+LANES_ROOM = 60
+
+
+@inline
+def kept(room, place):
+    """A corner of one triangle."""
+    return room[index(place)], room[index(place + 4)], room[index(place + 8)]
+
+
+@inline
+def boxes_meet(lower, upper, room, lane, reach):
+    """The lanes whose boxes come within reach of the box of a triangle that is kept."""
+    low, high = kept(room, 36 + lane), kept(room, 48 + lane)
     return (
-        less_equal(lower[0], splat4(max(max(x[0], x[1]), x[2]) + reach))
-        & less_equal(splat4(min(min(x[0], x[1]), x[2]) - reach), upper[0])
-        & less_equal(lower[1], splat4(max(max(y[0], y[1]), y[2]) + reach))
-        & less_equal(splat4(min(min(y[0], y[1]), y[2]) - reach), upper[1])
-        & less_equal(lower[2], splat4(max(max(z[0], z[1]), z[2]) + reach))
-        & less_equal(splat4(min(min(z[0], z[1]), z[2]) - reach), upper[2])
+        less_equal(lower[0], splat4(high[0] + reach))
+        & less_equal(splat4(low[0] - reach), upper[0])
+        & less_equal(lower[1], splat4(high[1] + reach))
+        & less_equal(splat4(low[1] - reach), upper[1])
+        & less_equal(lower[2], splat4(high[2] + reach))
+        & less_equal(splat4(low[2] - reach), upper[2])
     )
+
+
+@inline
+def equal_points(a, p):
+    """The lanes of a that are at the point p."""
+    return equal(a[0], splat4(p[0])) & equal(a[1], splat4(p[1])) & equal(a[2], splat4(p[2]))
 
 
 @inline
@@ -83,15 +111,24 @@ def sides(p, normal, weight, v):
 
 
 @inline
-def sides_of_planes(a, b, c, p):
-    """Likewise on which side of the planes of four triangles one point lies."""
+def planes(a, b, c):
+    """Of four triangles what `plane` tells of one."""
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    return (
+        (uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx),
+        (
+            size(uy * vz) + size(uz * vy),
+            size(uz * vx) + size(ux * vz),
+            size(ux * vy) + size(uy * vx),
+        ),
+    )
+
+
+@inline
+def sides_of_planes(a, normal, weight, p):
+    """Likewise on which side of planes through four points a the point p lies."""
     x, y, z = splat4(p[0]) - a[0], splat4(p[1]) - a[1], splat4(p[2]) - a[2]
-    side = x * (uy * vz - uz * vy) + y * (uz * vx - ux * vz) + z * (ux * vy - uy * vx)
-    doubt = (
-        size(x) * (size(uy * vz) + size(uz * vy))
-        + size(y) * (size(uz * vx) + size(ux * vz))
-        + size(z) * (size(ux * vy) + size(uy * vx))
-    ) * splat4(DOUBT)
+    side = x * normal[0] + y * normal[1] + z * normal[2]
+    doubt = (size(x) * weight[0] + size(y) * weight[1] + size(z) * weight[2]) * splat4(DOUBT)
     return less(doubt, side), less(side, splat4(f8(0.0)) - doubt)

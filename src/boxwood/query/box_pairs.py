@@ -12,7 +12,7 @@ import numpy as np
 from .._jit import kernel
 from .._threads import run_chunks, run_steps
 from ..descend import STEPS, count_primitives
-from ..descend_pairs import ROOT, PairStack, code_of, is_leaf_pair, open_pair, pair_stack_size, with_itself
+from ..descend_pairs import ROOT, PairStack, code_of, is_leaf_pair, open_pair, pair_stack, turn_to, with_itself
 from ..geometry.box_blocks import block_shape, box_at
 from ..geometry.box_box import block_overlaps
 from ..geometry.box_pairs import Between, Within
@@ -29,7 +29,9 @@ CHUNK = 128
 def open_all(relation, counts, nodes, codes, others, other_codes, first, second):
     """Open each of these pairs that is not one of leaves; the pairs they become, and how many, and of those still to
     be opened."""
-    stack = PairStack(np.empty(64 * len(first) + 64, np.int64), np.empty(64 * len(first) + 64, np.int64))
+    room = 64 * len(first) + 64
+    stack = PairStack(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(48, np.float32))
+    turn_to(relation, 0)
     top, inner = np.intp(0), 0
     for i in range(len(first)):
         if is_leaf_pair(codes, other_codes, first[i], second[i]):
@@ -145,14 +147,13 @@ def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None) -
             tasks = opened[0][:number].copy(), opened[1][:number].copy()
 
     run_chunks(cut, 1)
-    size = pair_stack_size(tree.depth, second.depth)
     parts = []
 
     def find(begin, end):
         top = end - begin
         own = None if counters is None else np.zeros(2, np.int64)
-        stack = PairStack(np.empty(top + size, np.int64), np.empty(top + size, np.int64))
-        for places, opened in zip(stack, tasks, strict=True):
+        stack = pair_stack(tree.depth, second.depth, top)
+        for places, opened in zip(stack[:2], tasks, strict=True):
             places[:top] = opened[begin:end]
         while top > 0:
             *part, top = find_pairs(relation, own, *tree.arrays, *second.arrays, stack, top, STEPS)

@@ -50,7 +50,7 @@ def fill_segments(
             segments[i, 0, axis], segments[i, 1, axis] = one[axis], two[axis]
 
 
-def contact_segments(mesh, other, relation, contacts, scale, threads=None):
+def contact_segments(mesh, other, relation, contacts, scale, threads=None) -> np.ndarray:
     """(m, 2, 3) float64; `mesh` and `other` are each vertices, faces and the scale of the tree."""
     segments = np.empty((len(contacts.found), 2, 3))
     vertices, faces, tree_scale = mesh

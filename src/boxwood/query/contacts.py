@@ -14,16 +14,33 @@ from .._jit import generic, inline, kernel
 from .._simd import first_bit
 from .._threads import run_steps
 from ..descend import STEPS, count_primitives
-from ..descend_pairs import ROOT, PairStack, code_of, is_leaf_pair, open_pair, pair_stack_size, with_itself
+from ..descend_pairs import ROOT, code_of, is_leaf_pair, near_back, open_pair, pair_stack, turn_to, with_itself
 from ..geometry.placement import Itself, Placed, corner, corners
 from ..geometry.predicates import EXPANSION_ROOM
 from ..geometry.triangle_distance import nearest_points
-from ..geometry.triangle_lanes import boxes_meet, boxes_of, plane, sides, sides_of_planes
+from ..geometry.triangle_lanes import (
+    LANES_ROOM,
+    boxes_meet,
+    boxes_of,
+    equal_points,
+    keep_lanes,
+    kept,
+    plane,
+    planes,
+    sides,
+    sides_of_planes,
+)
 from ..geometry.triangle_triangle import CROSS, DISJOINT, neighbour_relation, relation_of
 from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF
 from .box_pairs import TASKS, open_all
 
-CHUNK = 16
+CHUNK = 32
+
+MOST_ROWS = 256
+"""Likewise of placed pairs, whose walks are mostly short."""
+
+PATIENCE = 20_000
+"""Steps (about a millisecond) after which a walk that may end at a first contact is cut for all threads."""
 
 NEAR = 4
 """Beside the relations of two triangles: that of two which do not meet, but come within the tolerance."""
@@ -55,37 +72,49 @@ def _(relation, p, q, r, a, b, c, room):
     return neighbour_relation(p, q, r, a, b, c, room)
 
 
+@generic
+def corners_in_common(relation, a, p):
+    """The lanes whose corner a is the corner p and so does not count: what neighbours share is no contact."""
+
+
+@corners_in_common.implemented_for(Placed)
+def _(relation, a, p):
+    return np.uint32(0)
+
+
+@corners_in_common.implemented_for(Itself)
+def _(relation, a, p):
+    return equal_points(a, p)
+
+
 @inline
-def in_question(p, q, r, a, b, c, bits):
-    """Those of the lanes that no plane tells to be apart from the triangle p, q, r."""
+def in_question(relation, p, q, r, a, b, c, normals, weights, bits):
+    """Those of the lanes that no plane tells to be apart from the triangle p, q, r.
+
+    Apart are those all of whose corners are on one side, but for such as they share: at least one must be left.
+    """
+    ap, aq, ar = corners_in_common(relation, a, p), corners_in_common(relation, a, q), corners_in_common(relation, a, r)
+    bp, bq, br = corners_in_common(relation, b, p), corners_in_common(relation, b, q), corners_in_common(relation, b, r)
+    cp, cq, cr = corners_in_common(relation, c, p), corners_in_common(relation, c, q), corners_in_common(relation, c, r)
     normal, weight = plane(p, q, r)
-    up, down = sides(p, normal, weight, a)
-    more_up, more_down = sides(p, normal, weight, b)
-    up, down = up & more_up, down & more_down
-    more_up, more_down = sides(p, normal, weight, c)
-    bits &= ~((up & more_up) | (down & more_down))
+    au, ad = sides(p, normal, weight, a)
+    bu, bd = sides(p, normal, weight, b)
+    cu, cd = sides(p, normal, weight, c)
+    bits &= ~all_there(au, bu, cu, ap | aq | ar, bp | bq | br, cp | cq | cr)
+    bits &= ~all_there(ad, bd, cd, ap | aq | ar, bp | bq | br, cp | cq | cr)
     if bits == 0:
         return bits
-    up, down = sides_of_planes(a, b, c, p)
-    more_up, more_down = sides_of_planes(a, b, c, q)
-    up, down = up & more_up, down & more_down
-    more_up, more_down = sides_of_planes(a, b, c, r)
-    return bits & ~((up & more_up) | (down & more_down))
+    pu, pd = sides_of_planes(a, normals, weights, p)
+    qu, qd = sides_of_planes(a, normals, weights, q)
+    ru, rd = sides_of_planes(a, normals, weights, r)
+    bits &= ~all_there(pu, qu, ru, ap | bp | cp, aq | bq | cq, ar | br | cr)
+    return bits & ~all_there(pd, qd, rd, ap | bp | cp, aq | bq | cq, ar | br | cr)
 
 
-@generic
-def turn_to(relation, row):
-    """Look at the placed pair of that row from now on."""
-
-
-@turn_to.implemented_for(Placed)
-def _(relation, row):
-    relation.row[0] = row
-
-
-@turn_to.implemented_for(Itself)
-def _(relation, row):
-    pass
+@inline
+def all_there(one, two, three, not_one, not_two, not_three):
+    """The lanes that have each of three sides, or need not have it, and have any."""
+    return (one | not_one) & (two | not_two) & (three | not_three) & (one | two | three)
 
 
 @kernel
@@ -100,7 +129,7 @@ def find_contacts(
     many steps are done. A relation that is in the bits `enough` ends the search for its row, for all who look at
     `ended`.
     """
-    room = np.empty(EXPANSION_ROOM, np.float64)
+    room, lanes = np.empty(EXPANSION_ROOM, np.float64), np.empty(LANES_ROOM, np.float64)
     found, used = np.empty((64, 4), np.int32), np.intp(0)
     task, top, work = state[0], state[1], 0
     while task < last_task and work < steps:
@@ -116,12 +145,17 @@ def find_contacts(
             if not is_leaf_pair(codes, other_codes, a, b):
                 top = open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, top)
                 continue
+            if not near_back(relation, nodes, others, a, b):
+                continue
             leaf, other = np.intp(~code_of(codes, a)), np.intp(~code_of(other_codes, b))
             block, last = leaf // BLOCKS_OF_LEAF, leaf // BLOCKS_OF_LEAF + leaf % BLOCKS_OF_LEAF
             other_first, other_last = other // BLOCKS_OF_LEAF, other // BLOCKS_OF_LEAF + other % BLOCKS_OF_LEAF
             work += (last - block) * (other_last - other_first) * BLOCK_SIZE
             itself = a == b and with_itself(relation)
             for place in range(block, last):
+                at = place * BLOCK_FLOATS
+                u, v = corners(relation, False, blocks, at), corners(relation, False, blocks, at + 12)
+                keep_lanes(lanes, u, v, corners(relation, False, blocks, at + 24))
                 for against in range(place if itself else other_first, other_last):
                     if used + BLOCK_SIZE * BLOCK_SIZE > len(found):
                         larger = np.empty((2 * len(found), 4), np.int32)
@@ -133,19 +167,26 @@ def find_contacts(
                     u, v = corners(relation, True, other_blocks, at), corners(relation, True, other_blocks, at + 12)
                     w = corners(relation, True, other_blocks, at + 24)
                     lower, upper = boxes_of(u, v, w)
+                    close = np.uint32(0)
                     for lane in range(BLOCK_SIZE):
-                        name = ids[place * BLOCK_SIZE + lane]
-                        if name < 0:
+                        if ids[place * BLOCK_SIZE + lane] < 0:
                             break
                         count_primitives(counts, other_ids, against * BLOCK_SIZE)
-                        at = place * BLOCK_FLOATS + lane
-                        p, q = corner(relation, False, blocks, at), corner(relation, False, blocks, at + 12)
-                        r = corner(relation, False, blocks, at + 24)
-                        bits = boxes_meet(lower, upper, p, q, r, relation.reach)
+                        bits = boxes_meet(lower, upper, lanes, lane, relation.reach)
                         if itself and against == place:
                             bits &= ~np.uint32((2 << lane) - 1)
-                        if bits != 0 and relation.reach == 0.0:
-                            bits = in_question(p, q, r, u, v, w, bits)
+                        close |= bits << np.uint32(BLOCK_SIZE * lane)
+                    if close == 0:
+                        continue
+                    normals, weights = planes(u, v, w)
+                    for lane in range(BLOCK_SIZE):
+                        bits = (close >> np.uint32(BLOCK_SIZE * lane)) & np.uint32(2**BLOCK_SIZE - 1)
+                        if bits == 0:
+                            continue
+                        name = ids[place * BLOCK_SIZE + lane]
+                        p, q, r = kept(lanes, lane), kept(lanes, 12 + lane), kept(lanes, 24 + lane)
+                        if relation.reach == 0.0:
+                            bits = in_question(relation, p, q, r, u, v, w, normals, weights, bits)
                         while bits != 0:
                             partner = first_bit(bits)
                             bits &= bits - np.uint32(1)
@@ -199,15 +240,20 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
     parts = [np.empty((0, 4), np.int32)]
     if len(tree.ids) > 0 and len(other.ids) > 0:
         counts = None if counters is None else np.zeros(2, np.int64)
-        first, second, rows = places(tree, other, relation, counts) if number == 1 else roots(number)
-        arrays = *tree.arrays, *other.arrays, first, second, rows, enough, ended
-        size = pair_stack_size(tree.depth, other.depth)
-        chunk = CHUNK if number == 1 else max(1, min(CHUNK, number // 8))
+        tasks, chunk = roots(number), max(1, min(MOST_ROWS, number // 16))
+        if number == 1:
+            left = tasks[:2]
+            if enough != NEVER:
+                left, found = first_steps(tree, other, relation, counts, enough, ended)
+                parts.append(found)
+            tasks, chunk = places(tree, other, relation, counts, *left), CHUNK
+        arrays = *tree.arrays, *other.arrays, *tasks, enough, ended
 
         def find(begin, end):
             own = None if counters is None else np.zeros(2, np.int64)
-            stack = PairStack(np.empty(size, np.int64), np.empty(size, np.int64))
-            at = relation._replace(row=np.zeros(1, np.int64)) if isinstance(relation, Placed) else relation
+            stack, at = pair_stack(tree.depth, other.depth), relation
+            if isinstance(relation, Placed):
+                at = relation._replace(row=np.zeros(1, np.int64), current=np.zeros(16, np.float32))
             state = np.array([begin, 0])
             while state[0] < end:
                 found, used = find_contacts(at, own, *arrays, stack, state, STEPS, end)
@@ -216,9 +262,9 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
             if own is not None:
                 counters.add(boxes_tested=own[0], primitives_tested=own[1])
 
-        run_steps(find, len(first), chunk=chunk, threads=threads, progress=progress)
+        run_steps(find, len(tasks[0]), chunk=chunk, threads=threads, progress=progress)
         if counts is not None:
-            counters.add(boxes_tested=counts[0])
+            counters.add(boxes_tested=counts[0], primitives_tested=counts[1])
     found = np.concatenate(parts)
     if isinstance(relation, Itself):
         found[:, :2].sort(axis=1)
@@ -233,9 +279,17 @@ def roots(number):
     return np.full(number, ROOT), np.full(number, ROOT), np.arange(number)
 
 
-def places(tree, other, relation, counts):
-    """Pairs of places below which one walk is cut into many tasks."""
-    first, second, inner = np.full(1, ROOT), np.full(1, ROOT), 1
+def first_steps(tree, other, relation, counts, enough, ended):
+    """Walk alone for a while, which will do where a contact is met soon; the pairs of places left, and the contacts."""
+    stack, state = pair_stack(tree.depth, other.depth), np.zeros(2, np.int64)
+    arrays = *tree.arrays, *other.arrays, *roots(1), enough, ended
+    found, used = find_contacts(relation, counts, *arrays, stack, state, PATIENCE, 1)
+    return (stack.first[: state[1]].copy(), stack.second[: state[1]].copy()), found[:used]
+
+
+def places(tree, other, relation, counts, first, second):
+    """Pairs of places below which one walk is cut into many tasks, from these pairs on."""
+    inner = len(first)
     while inner and len(first) < TASKS:
         *opened, number, inner = open_all(relation, counts, *tree.arrays[:2], *other.arrays[:2], first, second)
         first, second = opened[0][:number].copy(), opened[1][:number].copy()

@@ -7,7 +7,7 @@ odd number of faces bounds nothing.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,10 +25,13 @@ WEIGHTS = np.array([0.41, 0.33, 0.26])
 DIRECTION = np.array([0.5377, 0.2812, 0.7949])
 
 
+Solids: TypeAlias = Literal["disjoint", "touching", "crossing", "inside", "contains"]
+
+
 class Solid(NamedTuple):
     vertices: np.ndarray
     faces: np.ndarray
-    tree: object
+    tree: Any  # TriangleTree; None where it is not built yet
 
 
 def moved_solid(solid: Solid, placed: Transforms, threads=None) -> Solid:
@@ -41,7 +44,7 @@ def moved_solid(solid: Solid, placed: Transforms, threads=None) -> Solid:
     return Solid(vertices, solid.faces, build_tree(vertices, solid.faces, threads=threads))
 
 
-def relation_of_solids(first: Solid, second: Solid, none: Transforms, threads=None, progress=None) -> str:
+def relation_of_solids(first: Solid, second: Solid, none: Transforms, threads=None, progress=None) -> Solids:
     """One of "disjoint", "touching", "crossing", "inside" (of the second) and "contains"; `none` moves nothing."""
     relation = pairing(first.tree.frame, second.tree.frame, none, none)
     crossing, contacts = placed_until(
