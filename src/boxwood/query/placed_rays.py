@@ -1,0 +1,251 @@
+"""Rays against placed meshes, by two levels of trees: the world boxes that a ray enters, then the meshes in them.
+
+Rays are moved into the space of a mesh, where t is the same since directions are not normalized. The first hit is found
+in rounds: each takes, of all rays at once, the next few boxes that are entered before the nearest hit so far, and asks
+each mesh about the rays that came to it. So every walk is one that meshes alone have, too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._arrays import Rays, raise_bad_ray
+from .._jit import kernel
+from .._threads import run_chunks
+from .all_hits import all_hits
+from .any_hit import any_hit
+from .bodies import BodyTree, Tally, groups
+from .box_all import all_boxes
+from .box_cast import cast_rays
+from .closest_hit import closest_hit
+from .hit_count import hit_count
+from .ray_batch import first_bad_ray
+
+MANY = 1024
+"""Rays of which a round takes one box each at first; of fewer it takes more, since each round costs a call."""
+
+ENTRIES = 1 << 20
+"""Boxes entered by the rays of a chunk, about: what bounds the memory."""
+
+LARGEST = 65536
+"""Rays of a chunk, at most."""
+
+SLACK = 2.0**-40
+"""By how much, relative to the numbers in it, a hit may lie before its box is entered, since its ray was rounded."""
+
+
+class Entered(NamedTuple):
+    """The boxes that each ray of a chunk enters, in order of t and id."""
+
+    rays: Rays
+    splits: np.ndarray  # (n + 1,)
+    rows: np.ndarray  # (m,): which ray
+    t: np.ndarray  # (m,) float64
+    ids: np.ndarray  # (m,): which body
+
+
+@kernel
+def move_rays(origins, directions, rows, ids, matrices, inverses, starts, ways, begin, end):
+    """Ray rows[k] in the space of body ids[k], for k from begin to end; the first that is lost there, or -1."""
+    for k in range(begin, end):
+        r, body = rows[k], ids[k]
+        x, y = origins[r, 0] - matrices[body, 0, 3], origins[r, 1] - matrices[body, 1, 3]
+        z = origins[r, 2] - matrices[body, 2, 3]
+        u, v, w = directions[r, 0], directions[r, 1], directions[r, 2]
+        place, way = 0.0, 0.0
+        for axis in range(3):
+            a, b, c = inverses[body, axis, 0], inverses[body, axis, 1], inverses[body, axis, 2]
+            starts[k, axis] = (a * x + b * y) + c * z
+            ways[k, axis] = (a * u + b * v) + c * w
+            place += abs(starts[k, axis])
+            way += abs(ways[k, axis])
+        if not (place < np.inf and 0.0 < way < np.inf):
+            return k
+    return -1
+
+
+def moved_rays(bodies, rays: Rays, rows, ids, t_max, threads=None) -> Rays:
+    """Those rows of the rays, each in the space of a body, up to t_max (n,)."""
+    starts, ways = np.empty((len(rows), 3)), np.empty((len(rows), 3))
+
+    def move(begin, end):
+        return move_rays(
+            rays.origins, rays.directions, rows, ids, bodies.matrices, bodies.inverses, starts, ways, begin, end
+        )
+
+    lost = max(run_chunks(move, len(rows), threads=threads), default=-1)
+    if lost >= 0:
+        raise ValueError(f"a ray is too far from instance {ids[lost]}, or too short, to be followed in its space")
+    t_min, t_max = rays.t_min[rows] if len(rays.t_min) > 1 else rays.t_min, t_max[rows]
+    for array in (starts, ways, t_min, t_max):
+        array.flags.writeable = False
+    shape = (len(rows),)
+    return Rays(starts, ways, t_min, t_max, shape, (shape, shape, shape, shape))
+
+
+def chunks(scene: BodyTree, rays: Rays, mask, threads, progress, counters):
+    """Yield first and last + 1 ray of each chunk, and what it enters."""
+    count = len(rays.origins)
+    bad = first_bad_ray(*rays[:4], 0, count)
+    if bad >= 0:
+        raise_bad_ray(rays, bad)
+    begin, size = 0, max(256, min(LARGEST, ENTRIES // max(len(scene.names), 1)))
+    while begin < count:
+        end = min(begin + size, count)
+        entered = enter(scene, some(rays, begin, end), mask[begin:end] if len(mask) > 1 else mask, threads, counters)
+        yield begin, end, entered
+        if progress is not None:
+            progress(end, count)
+        size = max(256, min(LARGEST, 4 * size, ENTRIES * (end - begin) // max(len(entered.ids), 1)))
+        begin = end
+
+
+def some(rays: Rays, begin, end) -> Rays:
+    origins, directions, t_min, t_max = (array[begin:end] if len(array) > 1 else array for array in rays[:4])
+    shape = (end - begin,)
+    return Rays(origins, directions, t_min, t_max, shape, (shape, shape, shape, shape))
+
+
+def enter(scene: BodyTree, rays: Rays, mask, threads, counters) -> Entered:
+    def run(ask):
+        cast_rays(ask, scene.tree, rays, threads, None, counters)
+
+    count = len(rays.origins)
+    splits, rows, t, places = all_boxes(run, count, np.dtype(np.float64))
+    ids = scene.names[places]
+    keep = scene.bodies.masks[ids] & (mask[rows] if len(mask) > 1 else mask) != 0
+    if not keep.all():
+        rows, t, ids = rows[keep], t[keep], ids[keep]
+        splits = np.zeros(count + 1, np.int64)
+        np.cumsum(np.bincount(rows, minlength=count), out=splits[1:])
+    return Entered(rays, splits, rows, t, ids)
+
+
+def ask(question, scene: BodyTree, rays: Rays, rows, ids, t_max, options):
+    """Have the question answered for those rows of the rays, each by one body: yield the places in `rows` that went to
+    one mesh, and its answer."""
+    bodies = scene.bodies
+    for mesh, places in groups(bodies.mesh_of[ids]):
+        moved = moved_rays(bodies, rays, rows[places], ids[places], t_max, options["threads"])
+        yield places, question(bodies.solids[mesh].tree, moved, **options)
+
+
+def rounds(entered: Entered, most):
+    """Yield rows and ids of what to look at next, until every ray has entered all that it enters before its `most`.
+
+    Who takes them lowers `most` (n,).
+    """
+    rays, splits, _, t, ids = entered
+    at, ends = splits[:-1].copy(), splits[1:]
+    length = np.abs(rays.directions).max(axis=1, initial=0.0)
+    with np.errstate(over="ignore", divide="ignore"):
+        slack = SLACK * np.abs(rays.origins).max(axis=1, initial=0.0) / length
+    early = t - SLACK * np.abs(t) - slack[entered.rows]
+    width = 1 if len(at) > MANY else 8
+    open_rows = np.flatnonzero(at < ends)
+    while len(open_rows):
+        number = np.minimum(ends[open_rows] - at[open_rows], width)
+        rows = np.repeat(open_rows, number)
+        places = np.arange(len(rows)) + np.repeat(at[open_rows] - (np.cumsum(number) - number), number)
+        near = early[places] <= most[rows]
+        if near.any():
+            yield rows[near], ids[places[near]]
+        at[open_rows] += number
+        open_rows = open_rows[at[open_rows] < ends[open_rows]]
+        open_rows = open_rows[early[at[open_rows]] <= most[open_rows]]
+        width *= 2
+
+
+def tallies(cull, threads, counters):
+    """What the walk of the upper tree adds to, and the options of the questions to meshes, with what they add to."""
+    upper, inner = (None, None) if counters is None else (Tally(), Tally())
+    return upper, {"cull": cull, "threads": threads, "counters": inner}
+
+
+def tell(counters, upper, options, queries, hits):
+    """Add to the user's counters: boxes of bodies are boxes, and a ray is one query, however many meshes it came to."""
+    if counters is not None:
+        inner = options["counters"]
+        boxes = upper.boxes_tested + upper.primitives_tested + inner.boxes_tested
+        counters.add(queries=queries, boxes_tested=boxes, primitives_tested=inner.primitives_tested, hits=hits)
+
+
+def first_hits(scene: BodyTree, rays: Rays, mask, *, cull=None, threads=None, progress=None, counters=None):
+    """t_hit (n,), primitive_ids, uvs (n, 2) and ids of bodies (n,): of equal t the smallest body, then face."""
+    count = len(rays.origins)
+    t_hit, faces, uvs = np.full(count, np.inf), np.full(count, -1), np.full((count, 2), np.nan)
+    bodies = np.full(count, -1)
+    upper, options = tallies(cull, threads, counters)
+    for begin, end, entered in chunks(scene, rays, mask, threads, progress, upper):
+        most = np.array(np.broadcast_to(entered.rays.t_max, end - begin))
+        best = t_hit[begin:end], faces[begin:end], uvs[begin:end], bodies[begin:end]
+        for rows, ids in rounds(entered, most):
+            for places, (t, face, uv) in ask(closest_hit, scene, entered.rays, rows, ids, most, options):
+                hit = np.flatnonzero(face >= 0)
+                if len(hit) == 0:
+                    continue
+                row, body = rows[places[hit]], ids[places[hit]]
+                order = np.lexsort((body, t[hit], row))
+                row, body, hit = row[order], body[order], hit[order]
+                first = np.append(True, row[1:] != row[:-1])
+                row, body, hit = row[first], body[first], hit[first]
+                better = (t[hit] < best[0][row]) | ((t[hit] == best[0][row]) & (body < best[3][row]))
+                row, hit = row[better], hit[better]
+                for kept, found in zip(best, (t[hit], face[hit], uv[hit], body[better]), strict=True):
+                    kept[row] = found
+                most[row] = t[hit]
+    tell(counters, upper, options, count, np.count_nonzero(faces >= 0))
+    return t_hit, faces, uvs, bodies
+
+
+def any_hits(scene: BodyTree, rays: Rays, mask, *, cull=None, threads=None, progress=None, counters=None):
+    """(n,) bool: whether each ray hits anything."""
+    count = len(rays.origins)
+    dark = np.zeros(count, bool)
+    upper, options = tallies(cull, threads, counters)
+    for begin, end, entered in chunks(scene, rays, mask, threads, progress, upper):
+        most = np.array(np.broadcast_to(entered.rays.t_max, end - begin))
+        reach = most.copy()
+        for rows, ids in rounds(entered, most):
+            for places, hit in ask(any_hit, scene, entered.rays, rows, ids, reach, options):
+                dark[begin + rows[places[hit]]] = True
+            most[dark[begin:end]] = -np.inf
+    tell(counters, upper, options, count, np.count_nonzero(dark))
+    return dark
+
+
+def hit_counts(scene: BodyTree, rays: Rays, mask, *, cull=None, threads=None, progress=None, counters=None):
+    """(n,) int64: how many crossings each ray has."""
+    numbers = np.zeros(len(rays.origins), np.int64)
+    upper, options = tallies(cull, threads, counters)
+    for begin, end, entered in chunks(scene, rays, mask, threads, progress, upper):
+        most = np.array(np.broadcast_to(entered.rays.t_max, end - begin))
+        for places, found in ask(hit_count, scene, entered.rays, entered.rows, entered.ids, most, options):
+            np.add.at(numbers, begin + entered.rows[places], found)
+    tell(counters, upper, options, len(numbers), int(numbers.sum()))
+    return numbers
+
+
+def every_hit(scene: BodyTree, rays: Rays, mask, *, cull=None, threads=None, progress=None, counters=None):
+    """Splits (n + 1,), ray ids, t_hit, primitive_ids, uvs and ids of bodies (m,), sorted by ray, t, body and face."""
+    count = len(rays.origins)
+    upper, options = tallies(cull, threads, counters)
+    no_ids = np.empty(0, np.int64)
+    parts = [(no_ids, np.empty(0), no_ids, np.empty((0, 2)), no_ids)]
+    for begin, end, entered in chunks(scene, rays, mask, threads, progress, upper):
+        most = np.array(np.broadcast_to(entered.rays.t_max, end - begin))
+        found = []
+        for places, hits in ask(all_hits, scene, entered.rays, entered.rows, entered.ids, most, options):
+            _, of, t, face, uv = hits
+            found.append((begin + entered.rows[places[of]], t, face, uv, entered.ids[places[of]]))
+        if found:
+            row, t, face, uv, body = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+            order = np.lexsort((face, body, t, row))
+            parts.append((row[order], t[order], face[order], uv[order], body[order]))
+    row, t, face, uv, body = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    splits = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=count), out=splits[1:])
+    tell(counters, upper, options, count, len(row))
+    return splits, row, t, face, uv, body
