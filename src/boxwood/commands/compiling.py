@@ -25,6 +25,7 @@ from ..query.brute_force import closest_hit_brute_force
 from ..rendering import Camera, render
 from ..rendering.modes import MODES
 from ..results import Counters
+from ..scene import Scene
 from .terminal import bar, say
 
 Task = tuple[str, Callable[[], object]]
@@ -101,6 +102,33 @@ def boxes(dtype: str) -> list[Task]:
     return [(f"boxes {name}, {dtype}", task) for name, task in tasks.items()]
 
 
+def collisions(itself: bool = False) -> list[Task]:
+    """Tasks for contacts of meshes in float64, or of a mesh with itself, as the command line asks for them."""
+    mesh = small_mesh("float64")
+    if itself:
+        twice = Mesh(np.concatenate([VERTICES, VERTICES + 0.2]), np.concatenate([FACES, FACES + 4]))
+        return [("self_intersections", twice.self_intersections)]
+    tree = BoxTree(VERTICES.astype(float), VERTICES + 1.0)
+    asked = ("relation", "intersections")
+    return [("pairs", tree.pairs), *((name, partial(getattr(mesh, name), mesh)) for name in asked)]
+
+
+def scenes(dtype: str) -> list[Task]:
+    """Tasks for placed meshes: rays and collisions, after a move."""
+
+    def ask() -> object:
+        scene = Scene()
+        ids = scene.add(small_mesh(dtype), np.tile(np.eye(4), (2, 1, 1)))
+        scene.collisions()
+        scene.move(ids, np.eye(4))
+        origins, directions = a_ray("float64")
+        for name in ("raycast", "occluded", "raycast_all", "count_hits"):
+            getattr(scene, name)(origins, directions)
+        return scene.collisions(faces=True), scene.intersects(small_mesh(dtype))
+
+    return [(f"scene, {dtype}", ask)]
+
+
 def family(names: Sequence[str] = (), questions: Sequence[str] = COLUMNS) -> list[Task]:
     """A task for each of these structures of `boxwood.index`, or for all; their kernels know one dtype."""
 
@@ -129,7 +157,7 @@ def everything() -> list[Task]:
         tasks += [*builders(dtype, BUILDERS), *questions(dtype, dtype, asked)]
         tasks += [*counting(dtype, *asked), *checking(dtype)]
         tasks += pictures(dtype, tuple(MODES), ambient=True)
-        tasks += boxes(dtype)
+        tasks += [*boxes(dtype), *scenes(dtype)]
     return [*tasks, *questions("float32", "float64", asked), *family(), *decisions()]
 
 

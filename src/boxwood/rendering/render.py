@@ -94,7 +94,7 @@ def render(
         camera = Camera.fit(mesh.bounds if mode in ("boxes", "heat") else mesh, aspect=width / height)
     began = time.perf_counter()
     shot = Shot(mesh, camera, width * side, height * side, side, threads)
-    if mesh._tree is None:
+    if mesh._now.tree is None:
         with shot.timed("build"):
             mesh.build(threads=threads)
     image = np.zeros((height, width, 3), np.uint8)
