@@ -22,7 +22,8 @@ from boxwood.bench.machine import machine as machine_with
 OURS = "boxwood"
 AGREE = 0.999  # the least part of the answers that must be equal
 BOX_PEERS = ("shapely", "rtree", "scipy", "pykdtree", "python-fcl", "coal", "pybullet", "pymunk", "rapier3d")
-PACKAGES = ("numpy", "numba", "llvmlite", "open3d", "embreex", *BOX_PEERS)
+COLLISION_PEERS = ("meshlib", "libigl", "trimesh")
+PACKAGES = ("numpy", "numba", "llvmlite", "open3d", "embreex", *BOX_PEERS, *COLLISION_PEERS)
 
 
 @dataclass(frozen=True)
