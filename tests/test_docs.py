@@ -15,6 +15,7 @@ import re
 import runpy
 import shlex
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -112,12 +113,17 @@ def test_code_and_commands_do_what_the_page_shows(page: Path):
             if block.shown is not None:
                 assert prints_what_is_shown(printed.getvalue(), block.shown), f"{where} prints\n{printed.getvalue()}"
         elif block.language == "console":
-            for shown in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+            code = 0
+            lines = re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]
+            for shown, after in pairwise([*lines, ""]):
                 line, _, wanted = shown.partition("\n")
-                if line.startswith("boxwood "):
+                if line == "echo $?":
+                    assert wanted.strip() == str(code), f"{where}: {line}"
+                elif line.startswith("boxwood "):
                     code, printed_text = run_command(line)
                     assert words_of(wanted) == words_of(printed_text), f"{where}: {line}\n{printed_text}"
-                    assert code == (2 if wanted.startswith("boxwood: ") else 0), f"{where}: {line}"
+                    usual = code == (2 if wanted.startswith("boxwood: ") else 0)
+                    assert usual or after.startswith("echo $?"), f"{where}: {line} ends with {code}"
 
 
 def test_pages_have_code():
@@ -170,7 +176,7 @@ def test_tests_that_the_table_names_are_there():
 
 def test_public_names_are_documented():
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-    members = [name for kind in (bw.Mesh, bw.BoxTree) for name in dir(kind) if not name.startswith("_")]
+    members = [name for kind in (bw.Mesh, bw.BoxTree, bw.Scene) for name in dir(kind) if not name.startswith("_")]
     wanted = [*(name for name in bw.__all__ if not name.startswith("_")), *members]
     assert [name for name in wanted if not re.search(rf"\b{name}\b", text)] == []
 

@@ -41,7 +41,7 @@ def with_open_boxes(mesh):
         nodes[:, 8 * axis : 8 * axis + 8][children] = -3e38
         nodes[:, 24 + 8 * axis : 32 + 8 * axis][children] = 3e38
     opened = bw.Mesh(mesh.vertices, mesh.faces)
-    opened._tree = dataclasses.replace(tree, nodes=nodes.reshape(-1))
+    opened._now = opened._now._replace(tree=dataclasses.replace(tree, nodes=nodes.reshape(-1)))
     return opened
 
 

@@ -72,7 +72,7 @@ def test_copies_and_pickles_answer_alike(mesh, hand_on, built):
     if built:
         mesh.build()
     other = hand_on(mesh)
-    assert (other._tree is not None) == built
+    assert (other._now.tree is not None) == built
     assert_same(mesh, other)
     assert not other.vertices.flags.writeable
     other.validate()
@@ -88,7 +88,7 @@ def test_saved_and_loaded(tmp_path, built, mmap, dtype):
     path = tmp_path / "part.boxwood"
     mesh.save(path)
     for other in (bw.Mesh.load(path, mmap=mmap), bw.load(path, mmap=mmap)):
-        assert (other._tree is not None) == built
+        assert (other._now.tree is not None) == built
         assert_same(mesh, other)
     assert bw.load(path, dtype=np.float32).dtype == np.float32
 

@@ -27,7 +27,8 @@ def public_objects():
         thing = getattr(boxwood, name)
         if inspect.isclass(thing):
             yield name, thing
-            for attribute, member in vars(thing).items():
+            own = [vars(one) for one in reversed(thing.__mro__) if one.__module__.startswith("boxwood")]
+            for attribute, member in {key: value for members in own for key, value in members.items()}.items():
                 described = inspect.isroutine(member) or isinstance(member, (property, classmethod, staticmethod))
                 if described and not attribute.startswith("_"):
                     yield f"{name}.{attribute}", getattr(thing, attribute)

@@ -8,15 +8,20 @@ from .boxes import BoxTree
 from .exact import orient2d, orient3d, triangle_relations
 from .loading import Part, as_mesh, load, load_scene
 from .mesh import Mesh
+from .relations import Intersections, Relation, TriangleRelations
 from .rendering import Camera, Picture, render
-from .results import AllHits, Counters, Hits, Nearest, Ragged, Relation, TriangleRelations
+from .results import AllHits, Counters, Hits, Nearest, Ragged
+from .scene import Scene
+from .scene_results import AllSceneHits, Collisions, SceneHits
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AllHits",
+    "AllSceneHits",
     "BoxTree",
     "Camera",
+    "Collisions",
     "Counters",
     "Hits",
     "Intersections",
@@ -26,6 +31,8 @@ __all__ = [
     "Picture",
     "Ragged",
     "Relation",
+    "Scene",
+    "SceneHits",
     "TriangleRelations",
     "__version__",
     "as_mesh",

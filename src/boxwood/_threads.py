@@ -148,6 +148,8 @@ class _Batch(Generic[Result]):
             while self.helpers:
                 self.ended.get()
             raise
+        finally:
+            del self.report  # it refers to the batch, whose arrays would otherwise wait for the garbage collector
         if self.errors:
             # Ctrl-C is never hidden behind a common error.
             raise self.errors[min(self.errors, key=lambda chunk: (isinstance(self.errors[chunk], Exception), chunk))]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,12 @@ StrPath: TypeAlias = str | os.PathLike[str]
 
 KIND = "boxes"
 TREE_ARRAYS = ("nodes", "blocks", "ids", "frame")
+
+
+class Held(NamedTuple):
+    lower: NDArray[Any]
+    upper: NDArray[Any]  # the same array for points
+    tree: BoxSetTree | None
 
 
 class BoxTree(BoxQuestions):
@@ -78,42 +84,43 @@ class BoxTree(BoxQuestions):
         return tree
 
     def _hold(self, lower: NDArray[Any], upper: NDArray[Any]) -> None:
-        self._lower, self._upper = lower, upper  # one array, twice, for points
-        self._tree: BoxSetTree | None = None
-        self._building = threading.Lock()
+        # all that a refit exchanges in one: who looks at more than one of them must not read twice
+        self._now = Held(lower, upper, None)
+        self._building = threading.RLock()
 
     @property
     def lower(self) -> NDArray[Any]:
         """(n, d) float32 or float64, read-only."""
-        return self._lower
+        return self._now.lower
 
     @property
     def upper(self) -> NDArray[Any]:
         """(n, d) float32 or float64, read-only."""
-        return self._upper
+        return self._now.upper
 
     @property
     def dimension(self) -> int:
         """2 or 3."""
-        return int(self._lower.shape[1])
+        return int(self.lower.shape[1])
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Of the corners."""
-        return self._lower.dtype
+        return self.lower.dtype
 
     @property
     def bounds(self) -> NDArray[Any]:
         """(2, d): the least and the greatest coordinates of all boxes; zeros when there are none."""
         if len(self) == 0:
             return np.zeros((2, self.dimension), self.dtype)
-        return np.stack([self._lower.min(axis=0), self._upper.max(axis=0)])
+        lower, upper, _ = self._now
+        return np.stack([lower.min(axis=0), upper.max(axis=0)])
 
     def __len__(self) -> int:
-        return len(self._lower)
+        return len(self.lower)
 
     def __repr__(self) -> str:
-        kind = "points" if self._lower is self._upper else "boxes"
+        kind = "points" if self.lower is self.upper else "boxes"
         return f"<boxwood.BoxTree of {len(self)} {kind} in {self.dimension}-D, {self.dtype}>"
 
     # The tree
@@ -138,16 +145,19 @@ class BoxTree(BoxQuestions):
             This set.
         """
         work_options(threads, progress)
-        self._tree = build_box_tree(
-            self._lower,
-            self._upper,
-            builder,
-            bins=bins,
-            leaf_size=leaf_size,
-            quality=quality,
-            threads=threads,
-            progress=progress,
-        )
+        with self._building:
+            now = self._now
+            tree = build_box_tree(
+                now.lower,
+                now.upper,
+                builder,
+                bins=bins,
+                leaf_size=leaf_size,
+                quality=quality,
+                threads=threads,
+                progress=progress,
+            )
+            self._now = now._replace(tree=tree)
         return self
 
     def refit(self, lower: ArrayLike, upper: ArrayLike | None = None, *, threads: int | None = None) -> BoxTree:
@@ -181,24 +191,27 @@ class BoxTree(BoxQuestions):
         >>> tree.refit([[0, 5], [2, 0]], [[1, 6], [3, 1]]).query_box([0, 0], [9, 4]).tolist()
         [1]
         """
-        low, high = moved_boxes(lower, upper, self._lower, points=self._upper is self._lower)
+        low, high = moved_boxes(lower, upper, self.lower, points=self.upper is self.lower)
         with self._building:
-            tree = self._tree
+            tree = self._now.tree
             if tree is not None:
                 tree = refit_box_tree(tree, low, high, threads)
-            self._lower, self._upper, self._tree = low, high, tree
+            self._now = Held(low, high, tree)
         return self
 
     @property
     def tree(self) -> BoxSetTree:
         """The tree that answers; built on first use."""
-        tree = self._tree
-        if tree is None:
+        return cast(BoxSetTree, self._built().tree)
+
+    def _built(self) -> Held:
+        now = self._now
+        if now.tree is None:
             with self._building:
-                tree = self._tree
-                if tree is None:
-                    tree = self._tree = build_box_tree(self._lower, self._upper)
-        return tree
+                now = self._now
+                if now.tree is None:
+                    now = self._now = now._replace(tree=build_box_tree(now.lower, now.upper))
+        return now
 
     def statistics(self) -> BoxStatistics:
         """Size, shape and quality of the tree: nodes, leaves, depth, SAH cost, overlap, bytes, seconds to build."""
@@ -206,8 +219,9 @@ class BoxTree(BoxQuestions):
 
     def validate(self) -> None:
         """Check every invariant of the tree, and that it holds these boxes; ValueError naming the first one broken."""
-        self.tree.validate()
-        validate_boxes(self.tree, self._lower, self._upper)
+        lower, upper, tree = self._built()
+        cast(BoxSetTree, tree).validate()
+        validate_boxes(tree, lower, upper)
 
     def levels(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """The boxes of each level of the tree, for pictures: a list of lower (m, d) and upper (m, d), float64.
@@ -224,11 +238,11 @@ class BoxTree(BoxQuestions):
 
         The file takes the place of an older one only when all of it is written; OSError when it cannot be.
         """
-        arrays: dict[str, NDArray[Any]] = {"lower": self._lower}
-        if self._upper is not self._lower:
-            arrays["upper"] = self._upper
+        lower, upper, tree = self._now
+        arrays: dict[str, NDArray[Any]] = {"lower": lower}
+        if upper is not lower:
+            arrays["upper"] = upper
         told = {}
-        tree = self._tree
         if tree is not None:
             arrays |= {name: getattr(tree, name) for name in TREE_ARRAYS}
             told = {name: repr(getattr(tree, name)) for name in ("build_seconds", "refits")} | {"builder": tree.builder}
@@ -259,7 +273,7 @@ class BoxTree(BoxQuestions):
                 ids = tree.ids if len(tree.ids) else np.full(1, -1)
                 if tree.blocks.dtype != boxes.dtype or ids.min() < -1 or ids.max() >= len(boxes):
                     raise ValueError("its tree belongs to another set")
-                boxes._tree = tree
+                boxes._now = boxes._now._replace(tree=tree)
         except (KeyError, ValueError) as reason:
             raise ValueError(f"{os.fspath(path)} is damaged: {reason}") from reason
         if arrays:
@@ -267,9 +281,9 @@ class BoxTree(BoxQuestions):
         return boxes
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"lower": self._lower, "upper": self._upper, "tree": self._tree}
+        return self._now._asdict()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._hold(state["lower"], state["upper"])
-        self._tree = state["tree"]
-        self._lower.flags.writeable = self._upper.flags.writeable = False
+        self._now = Held(**state)
+        self.lower.flags.writeable = self.upper.flags.writeable = False

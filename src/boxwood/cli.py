@@ -17,6 +17,7 @@ import typer
 
 from . import __version__
 from .commands.bench import structures
+from .commands.collide import collide
 from .commands.demo import demo
 from .commands.info import info
 from .commands.rays import rays
@@ -54,6 +55,7 @@ def guarded(command: Callable[..., int | None]) -> Callable[..., int]:
 
 
 for _name, _command in (
+    ("collide", collide),
     ("demo", demo),
     ("info", info),
     ("rays", rays),

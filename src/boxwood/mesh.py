@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from .build.choose import build_tree
 from .build.compare import validate_mesh
 from .build.renew import refit_tree
 from .mesh_collisions import MeshCollisions
+from .query.solids import Solid
 from .tree.statistics import Statistics
 from .tree.triangle_tree import TriangleTree
 from .tree.validate import validate_links
@@ -61,37 +62,38 @@ class Mesh(MeshCollisions):
     """
 
     def __init__(self, vertices: ArrayLike, faces: ArrayLike, *, copy: bool = True) -> None:
-        self._vertices, self._faces = vertices_and_faces(vertices, faces, copy=copy)
-        self._tree: TriangleTree | None = None
-        self._building = threading.Lock()
+        # vertices, faces and the tree, if built, in one: who looks at more than one of them must not read twice
+        self._now = Solid(*vertices_and_faces(vertices, faces, copy=copy), None)
+        self._building = threading.RLock()
 
     @property
     def vertices(self) -> NDArray[Any]:
         """(n, 3) float32 or float64, read-only."""
-        return self._vertices
+        return self._now.vertices
 
     @property
     def faces(self) -> NDArray[np.int32]:
         """(m, 3) int32, read-only."""
-        return self._faces
+        return self._now.faces
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Of the vertices, and so of the answers."""
-        return self._vertices.dtype
+        return self.vertices.dtype
 
     @property
     def bounds(self) -> NDArray[Any]:
         """(2, 3): the least and the greatest coordinates of all vertices; zeros when there are none."""
-        if len(self._vertices) == 0:
-            return np.zeros((2, 3), self.dtype)
-        return np.stack([self._vertices.min(axis=0), self._vertices.max(axis=0)])
+        vertices = self.vertices
+        if len(vertices) == 0:
+            return np.zeros((2, 3), vertices.dtype)
+        return np.stack([vertices.min(axis=0), vertices.max(axis=0)])
 
     def __len__(self) -> int:
-        return len(self._faces)
+        return len(self.faces)
 
     def __repr__(self) -> str:
-        return f"<boxwood.Mesh of {len(self._vertices)} vertices and {len(self)} faces, {self.dtype}>"
+        return f"<boxwood.Mesh of {len(self.vertices)} vertices and {len(self)} faces, {self.dtype}>"
 
     # The tree
 
@@ -130,17 +132,19 @@ class Mesh(MeshCollisions):
             This mesh.
         """
         work_options(threads, progress)
-        tree = build_tree(
-            self._vertices,
-            self._faces,
-            builder,
-            bins=bins,
-            leaf_size=leaf_size,
-            quality=quality,
-            threads=threads,
-            progress=progress,
-        )
-        self._tree = tree
+        with self._building:
+            now = self._now
+            tree = build_tree(
+                now.vertices,
+                now.faces,
+                builder,
+                bins=bins,
+                leaf_size=leaf_size,
+                quality=quality,
+                threads=threads,
+                progress=progress,
+            )
+            self._now = now._replace(tree=tree)
         return self
 
     def refit(self, vertices: ArrayLike, *, threads: int | None = None) -> Mesh:
@@ -175,24 +179,27 @@ class Mesh(MeshCollisions):
         >>> float(mesh.refit([[0, 0, 1], [1, 0, 1], [0, 1, 1]]).raycast([0.2, 0.2, 3], [0, 0, -1]).t_hit)
         2.0
         """
-        moved = moved_vertices(vertices, self._vertices)
+        moved = moved_vertices(vertices, self.vertices)
         with self._building:
-            tree = self._tree
+            _, faces, tree = self._now
             if tree is not None:
-                tree = refit_tree(tree, moved, self._faces, threads)
-            self._vertices, self._tree = moved, tree
+                tree = refit_tree(tree, moved, faces, threads)
+            self._now = Solid(moved, faces, tree)
         return self
 
     @property
     def tree(self) -> TriangleTree:
         """The tree that answers; built on first use."""
-        tree = self._tree
-        if tree is None:
+        return cast(TriangleTree, self._solid().tree)
+
+    def _solid(self) -> Solid:
+        now = self._now
+        if now.tree is None:
             with self._building:
-                tree = self._tree
-                if tree is None:
-                    tree = self._tree = build_tree(self._vertices, self._faces)
-        return tree
+                now = self._now
+                if now.tree is None:
+                    now = self._now = now._replace(tree=build_tree(now.vertices, now.faces))
+        return now
 
     def statistics(self) -> Statistics:
         """Size, shape and quality of the tree: nodes, leaves, depth, SAH cost, overlap, bytes, seconds to build."""
@@ -200,8 +207,9 @@ class Mesh(MeshCollisions):
 
     def validate(self) -> None:
         """Check every invariant of the tree, and that it holds this mesh; ValueError naming the first one broken."""
-        self.tree.validate()
-        validate_mesh(self.tree, self._vertices, self._faces)
+        vertices, faces, tree = self._solid()
+        tree.validate()
+        validate_mesh(tree, vertices, faces)
 
     # Keeping
 
@@ -210,14 +218,18 @@ class Mesh(MeshCollisions):
 
         The file takes the place of an older one only when all of it is written; OSError when it cannot be.
         """
-        arrays: dict[str, NDArray[Any]] = {"vertices": self._vertices, "faces": self._faces}
+        archive.write_arrays(path, *self._packed(), KIND)
+
+    def _packed(self) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+        """What a file holds of it: arrays and text."""
+        vertices, faces, tree = self._now
+        arrays: dict[str, NDArray[Any]] = {"vertices": vertices, "faces": faces}
         told = {}
-        tree = self._tree
         if tree is not None:
             arrays |= {name: getattr(tree, name) for name in TREE_ARRAYS}
             told = {name: repr(getattr(tree, name)) for name in ("build_seconds", *TREE_COUNTS)}
             told["builder"] = tree.builder
-        archive.write_arrays(path, arrays, told, KIND)
+        return arrays, told
 
     @classmethod
     def load(cls, path: StrPath, *, mmap: bool = False) -> Mesh:
@@ -227,27 +239,32 @@ class Mesh(MeshCollisions):
         """
         arrays, told = archive.read_arrays(path, KIND, mmap=mmap)
         try:
-            mesh = cls(arrays.pop("vertices"), arrays.pop("faces"), copy=False)
-            if arrays:
-                held: dict[str, Any] = {name: arrays.pop(name) for name in TREE_ARRAYS}
-                held |= {name: int(told[name]) for name in TREE_COUNTS}
-                tree = TriangleTree(**held, builder=told["builder"], build_seconds=float(told["build_seconds"]))
-                # The checksum tells that the file is what was saved; this, that no walk can leave the arrays.
-                validate_links(tree)
-                ids = tree.ids if len(tree.ids) else np.full(1, -1)
-                if tree.blocks.dtype != mesh.dtype or ids.min() < -1 or ids.max() >= len(mesh):
-                    raise ValueError("its tree belongs to another mesh")
-                mesh._tree = tree
+            return cls._unpacked(arrays, told)
         except (KeyError, ValueError) as reason:
             raise ValueError(f"{os.fspath(path)} is damaged: {reason}") from reason
+
+    @classmethod
+    def _unpacked(cls, arrays: dict[str, NDArray[Any]], told: dict[str, str]) -> Mesh:
+        """What `_packed` tells; KeyError or ValueError for anything else."""
+        mesh = cls(arrays.pop("vertices"), arrays.pop("faces"), copy=False)
         if arrays:
-            raise ValueError(f"{os.fspath(path)} is damaged: it holds {', '.join(arrays)}, which no mesh has")
+            held: dict[str, Any] = {name: arrays.pop(name) for name in TREE_ARRAYS}
+            held |= {name: int(told[name]) for name in TREE_COUNTS}
+            tree = TriangleTree(**held, builder=told["builder"], build_seconds=float(told["build_seconds"]))
+            # The checksum tells that the file is what was saved; this, that no walk can leave the arrays.
+            validate_links(tree)
+            ids = tree.ids if len(tree.ids) else np.full(1, -1)
+            if tree.blocks.dtype != mesh.dtype or ids.min() < -1 or ids.max() >= len(mesh):
+                raise ValueError("its tree belongs to another mesh")
+            mesh._now = mesh._now._replace(tree=tree)
+        if arrays:
+            raise ValueError(f"it holds {', '.join(arrays)}, which no mesh has")
         return mesh
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"vertices": self._vertices, "faces": self._faces, "tree": self._tree}
+        return self._now._asdict()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._vertices, self._faces, self._tree = state["vertices"], state["faces"], state["tree"]
-        self._vertices.flags.writeable = self._faces.flags.writeable = False
-        self._building = threading.Lock()
+        self._now = Solid(**state)
+        self.vertices.flags.writeable = self.faces.flags.writeable = False
+        self._building = threading.RLock()

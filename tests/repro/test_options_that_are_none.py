@@ -34,7 +34,7 @@ def test_named_before_anything_is_built(holder, ask, asked):
         ask(*asked, counters={})
     with pytest.raises(TypeError, match=r"progress must be a callable \(done, total\), not 3"):
         ask(*asked, progress=3)
-    assert holder._tree is None
+    assert holder._now.tree is None
 
 
 def test_builds_too():

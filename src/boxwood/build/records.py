@@ -23,7 +23,7 @@ EXPONENTS = {np.dtype(np.float32): (-127, 120), np.dtype(np.float64): (-1023, 10
 """Of the scale, so that neither it, nor its inverse, nor a scaled coordinate overflows."""
 
 
-def bounds_of(vertices, threads=None):
+def bounds_of(vertices, threads=None) -> tuple[np.ndarray, np.ndarray]:
     """The least and the greatest coordinates of points (n, d), float64 (d,); zeros for none."""
     few = vertices.shape[1]
     if len(vertices) == 0:

@@ -13,9 +13,11 @@ from .._simd import greatest_of, least_of, load8
 from .._threads import run_chunks
 from ..geometry.box import index, rounded_up
 from ..geometry.predicates import EXPANSION_ROOM
-from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, CHILDREN, FRAME_CENTER, FRAME_DEPTH, NODE_FLOATS
+from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, CHILDREN, FRAME_CENTER, FRAME_DEPTH, NODE_FLOATS, PILLAR
 from .leaves import blot_out, row_bounds, write_primitives
 from .widen import aligned
+
+f4 = np.float32
 
 SUBTREES = 64
 """To cut a tree into, at least where it has so many nodes. Fixed, so that it does not depend on the threads."""
@@ -45,8 +47,8 @@ def refit_range(source, nodes, codes, blocks, ids, frame, first, last):
             for axis in range(3):
                 low, high = row_bounds(source, blocks, block, count, axis)
                 center = frame[FRAME_CENTER + axis]
-                nodes[index(child + 8 * axis)] = -rounded_up(center - low)
-                nodes[index(child + 24 + 8 * axis)] = rounded_up(high - center)
+                nodes[index(child + 8 * axis)] = -min(rounded_up(center - low), f4(PILLAR))
+                nodes[index(child + 24 + 8 * axis)] = min(rounded_up(high - center), f4(PILLAR))
             blotted += blot_out(source, blocks, block, count, room)
     return blotted
 

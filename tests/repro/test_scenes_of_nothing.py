@@ -1,0 +1,26 @@
+"""A scene in which nothing can be met warned of an overflow, in the cost of its empty tree."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import boxwood as bw
+
+pytestmark = pytest.mark.small
+
+
+@pytest.mark.parametrize(
+    ("vertices", "faces"), [(np.zeros((0, 3)), np.zeros((0, 3), int)), (np.zeros((3, 3)), [[0, 1, 2]])]
+)
+def test_scenes_of_nothing(vertices, faces):
+    scene = bw.Scene()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(scene.collisions()) == 0
+        scene.add(bw.Mesh(vertices, faces))
+        assert len(scene.collisions()) == 0
+        assert not scene.occluded([0, 0, 1], [0, 0, -1])
+        scene.validate()
