@@ -176,6 +176,8 @@ class Instances:
         for place, solid in enumerate(solids):
             if solid.tree is not self.trees[place]:
                 kept = len(self.outlines[place].boxes) > 0
+                self.trees[place], self.outlines[place] = solid.tree, outline(*solid)
+                self.reaches[place] = reach_of(solid.vertices)
                 self.stale[: self.used] |= self.mesh_of[: self.used] == place
                 self.outlines[place] = outline(*solid)
                 self.reaches[place] = reach_of(solid.vertices)
@@ -286,8 +288,8 @@ def restored(state: dict[str, Any]) -> Instances:
 
 
 def reach_of(vertices: NDArray[Any]) -> NDArray[np.float64]:
-    reach: NDArray[np.float64] = np.abs(bounds_of(vertices)).max(axis=0)
-    return reach
+    reach: NDArray[np.float64] = np.maximum(vertices.max(axis=0, initial=0.0), -vertices.min(axis=0, initial=0.0))
+    return reach.astype(np.float64)
 
 
 def masks_of(mask: ArrayLike, count: int) -> NDArray[np.uint32]:

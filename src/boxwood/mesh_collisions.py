@@ -202,9 +202,7 @@ def _require_one(placed: Transforms) -> None:
         raise ValueError(f"transform must have shape (4, 4), not {(*placed.shape, 4, 4)}")
 
 
-def _intersections(
-    mesh: Solid, other: Solid, relation: Any, contacts: Contacts, threads: int | None
-) -> Intersections:
+def _intersections(mesh: Solid, other: Solid, relation: Any, contacts: Contacts, threads: int | None) -> Intersections:
     scale = common_scale(mesh.tree.frame, other.tree.frame)
     mine, theirs = ((one.vertices, one.faces, one.tree.frame[FRAME_SCALE]) for one in (mesh, other))
     segments = contact_segments(mine, theirs, relation, contacts, scale, threads)

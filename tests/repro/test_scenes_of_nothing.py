@@ -12,15 +12,13 @@ import boxwood as bw
 pytestmark = pytest.mark.small
 
 
-@pytest.mark.parametrize(
-    ("vertices", "faces"), [(np.zeros((0, 3)), np.zeros((0, 3), int)), (np.zeros((3, 3)), [[0, 1, 2]])]
-)
-def test_scenes_of_nothing(vertices, faces):
+@pytest.mark.parametrize("faces", [[], [[0, 1, 2]]])
+def test_scenes_of_nothing(faces):
     scene = bw.Scene()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(scene.collisions()) == 0
-        scene.add(bw.Mesh(vertices, faces))
+        scene.add(bw.Mesh(np.zeros((3, 3)), np.reshape(faces, (-1, 3)).astype(int)))
         assert len(scene.collisions()) == 0
         assert not scene.occluded([0, 0, 1], [0, 0, -1])
         scene.validate()
