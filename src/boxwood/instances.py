@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from ._transforms import Transforms, transforms
 from .build.choose import build_box_tree
 from .build.compare import validate_boxes
-from .build.records import bounds_of
 from .build.renew import refit_box_tree
 from .build.world_boxes import NOTHING, Outline, Outlines, cost_of, fill_world_boxes, outline, outlines_of
 from .query.bodies import Bodies, BodyTree
@@ -176,8 +175,6 @@ class Instances:
         for place, solid in enumerate(solids):
             if solid.tree is not self.trees[place]:
                 kept = len(self.outlines[place].boxes) > 0
-                self.trees[place], self.outlines[place] = solid.tree, outline(*solid)
-                self.reaches[place] = reach_of(solid.vertices)
                 self.stale[: self.used] |= self.mesh_of[: self.used] == place
                 self.outlines[place] = outline(*solid)
                 self.reaches[place] = reach_of(solid.vertices)

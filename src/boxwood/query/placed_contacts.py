@@ -81,7 +81,7 @@ def stepped(progress, before, number, total):
     """What a batch of that many pairs is to call, which may count in smaller steps."""
     if progress is None:
         return None
-    return lambda done, steps: progress(before + number * done // steps, total)
+    return lambda done, steps: progress(before + (number * done // steps if steps else number), total)
 
 
 def in_order_of_meshes(bodies: Bodies, pairs):
