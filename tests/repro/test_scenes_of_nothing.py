@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import boxwood as bw
+from worlds import INTERPRETED
 
 pytestmark = pytest.mark.small
 
@@ -16,7 +17,8 @@ pytestmark = pytest.mark.small
 def test_scenes_of_nothing(faces):
     scene = bw.Scene()
     with warnings.catch_warnings():
-        warnings.filterwarnings("error", message="overflow")
+        if not INTERPRETED:  # interpreted kernels overflow on purpose, as compiled ones do, and NumPy says so
+            warnings.filterwarnings("error", message="overflow")
         assert len(scene.collisions()) == 0
         scene.add(bw.Mesh(np.zeros((3, 3)), np.reshape(faces, (-1, 3)).astype(int)))
         assert len(scene.collisions()) == 0
