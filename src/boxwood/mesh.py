@@ -1,7 +1,7 @@
-"""What a user holds: a triangle mesh that answers questions about rays.
+"""What a user holds: a triangle mesh that answers questions about rays and contacts.
 
-A mesh is two arrays and, from the first question on, the tree over its triangles (`build`, `tree`). Every question
-is a few lines here: convert what was given, ask `query`, put the answer in a result.
+A mesh is two arrays and, from the first question on, the tree over its triangles (`build`, `tree`). What it can be
+asked is in `mesh_rays` and `mesh_collisions`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TREE_ARRAYS = ("nodes", "blocks", "ids", "frame")
 
 
 class Mesh(MeshCollisions):
-    """A triangle mesh, open or closed, sound or broken, that can be asked what rays hit.
+    """A triangle mesh, open or closed, sound or broken, that can be asked what rays hit and what it meets.
 
     Parameters
     ----------

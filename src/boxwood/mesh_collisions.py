@@ -15,13 +15,12 @@ from ._arrays import boxed, not_negative
 from ._transforms import Transforms, transforms
 from ._work import work_options
 from .geometry.placement import Placed
-from .layout import FRAME_SCALE
 from .mesh_rays import MeshRays
 from .query.contact_segments import contact_segments
-from .query.contacts import NEAR, Contacts, own_contacts, placed_contacts, placed_until
-from .query.pairing import common_scale, pairing
+from .query.contacts import Contacts, own_contacts, placed_contacts, placed_until, told
+from .query.pairing import pairing
 from .query.solids import Solid, Solids, moved_solid, relation_of_solids
-from .relations import Intersections, Relation
+from .relations import Intersections
 from .results import Counters
 
 Progress: TypeAlias = Callable[[int, int], object]
@@ -203,10 +202,7 @@ def _require_one(placed: Transforms) -> None:
 
 
 def _intersections(mesh: Solid, other: Solid, relation: Any, contacts: Contacts, threads: int | None) -> Intersections:
-    scale = common_scale(mesh.tree.frame, other.tree.frame)
-    mine, theirs = ((one.vertices, one.faces, one.tree.frame[FRAME_SCALE]) for one in (mesh, other))
-    segments = contact_segments(mine, theirs, relation, contacts, scale, threads)
-    codes = contacts.found[:, 2].astype(np.int8)
-    codes[codes == NEAR] = Relation.TOUCH
+    segments = contact_segments(mesh, other, relation, contacts, threads)
     dtype = np.result_type(mesh.vertices.dtype, other.vertices.dtype)
-    return Intersections(contacts.found[:, :2].astype(np.int64), codes, segments.astype(dtype, copy=False))
+    pairs = contacts.found[:, :2].astype(np.int64)
+    return Intersections(pairs, told(contacts.found), segments.astype(dtype, copy=False))

@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import not_negative
 from ._transforms import Transforms, transforms
+from ._work import work_options
 from .build.world_boxes import fill_world_boxes, outline, outlines_of
 from .instances import masks_of
 from .mesh import Mesh
 from .mesh_collisions import IDENTITY
 from .query.bodies import Bodies, BodyTree, transforms_of
-from .query.contacts import NEAR
 from .query.placed_contacts import BodyContacts, all_contacts, near_bodies, near_pairs, which_meet
 from .query.solids import Solids, moved_solid, relation_of_solids
-from .relations import Intersections, Relation
+from .relations import Intersections
 from .results import Counters, Ragged
 from .scene_rays import ALL, Progress, SceneRays
 from .scene_results import Collisions
@@ -75,10 +75,10 @@ class SceneCollisions(SceneRays):
         >>> scene.collisions().pairs.tolist()
         [[0, 1], [2, 3]]
         """
+        options = work_options(threads, progress, counters)
         reach = not_negative("tolerance", tolerance)
         scene = self._instances.standing(threads)
         pairs = near_pairs(scene, reach, threads)
-        options: dict[str, Any] = {"threads": threads, "progress": progress, "counters": counters}
         return _collisions(scene.bodies, scene.bodies, pairs, reach, faces, options)
 
     def intersects(
@@ -124,9 +124,9 @@ class SceneCollisions(SceneRays):
         >>> scene.intersects(mesh, [[1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]).tolist()
         [0]
         """
+        options = work_options(threads, progress, counters)
         placed = transforms(transform)
         guest, scene, pairs, reach = self._visited(mesh, placed, mask, tolerance, threads)
-        options: dict[str, Any] = {"threads": threads, "progress": progress, "counters": counters}
         found = _collisions(guest, scene.bodies, pairs, reach, False, options).pairs
         if not placed.shape:
             return found[:, 1]
@@ -153,9 +153,9 @@ class SceneCollisions(SceneRays):
         Collisions
             ``pairs`` are rows of the transforms, 0 for a single one, and instances.
         """
+        options = work_options(threads, progress, counters)
         placed = transforms(transform)
         guest, scene, pairs, reach = self._visited(mesh, placed, mask, tolerance, threads)
-        options: dict[str, Any] = {"threads": threads, "progress": progress, "counters": counters}
         return _collisions(guest, scene.bodies, pairs, reach, True, options)
 
     def relation(
@@ -165,6 +165,7 @@ class SceneCollisions(SceneRays):
 
         KeyError for an instance that does not exist.
         """
+        work_options(threads, progress)
         ids = np.array([first, second])
         with self._instances.lock:
             self._instances.require(ids)
@@ -207,6 +208,4 @@ def _collisions(
     if not faces:
         return Collisions(pairs[which_meet(left, right, pairs, reach, **options)])
     found: BodyContacts = all_contacts(left, right, pairs, reach, **options)
-    codes = found.relations.copy()
-    codes[codes == NEAR] = Relation.TOUCH
-    return Collisions(found.pairs, found.splits, Intersections(found.faces, codes, found.segments))
+    return Collisions(found.pairs, found.splits, Intersections(found.faces, found.relations, found.segments))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import Rays, boxed, rays
+from ._work import work_options
 from .instances import Instances, masks_of
 from .query.bodies import BodyTree
 from .query.placed_rays import any_hits, every_hit, first_hits, hit_counts
@@ -94,9 +95,9 @@ class SceneRays:
         >>> scene.raycast([[0.2, 0.2, 1], [20.2, 0.2, 1], [5, 0, 1]], [0, 0, -1]).instance_ids.tolist()
         [0, 2, -1]
         """
+        options = work_options(threads, progress, counters)
         scene, batch, bits, dtype = self._asked(origins, directions, t_min, t_max, mask)
-        options: dict[str, Any] = {"cull": cull, "threads": threads, "progress": progress, "counters": counters}
-        t, faces, uvs, ids = (boxed(batch.shape, one) for one in first_hits(scene, batch, bits, **options))
+        t, faces, uvs, ids = (boxed(batch.shape, one) for one in first_hits(scene, batch, bits, cull=cull, **options))
         return SceneHits(_rounded(t, dtype), faces, uvs.astype(dtype), instance_ids=ids, surface=_placing(scene))
 
     def occluded(
@@ -125,9 +126,9 @@ class SceneRays:
         >>> scene.occluded([0.2, 0.2, 1], [[0, 0, -1], [0, 0, 1]]).tolist()
         [True, False]
         """
+        options = work_options(threads, progress, counters)
         scene, batch, bits, _ = self._asked(origins, directions, t_min, t_max, mask)
-        options: dict[str, Any] = {"cull": cull, "threads": threads, "progress": progress, "counters": counters}
-        dark: NDArray[np.bool_] = boxed(batch.shape, any_hits(scene, batch, bits, **options))
+        dark: NDArray[np.bool_] = boxed(batch.shape, any_hits(scene, batch, bits, cull=cull, **options))
         return dark
 
     def raycast_all(
@@ -159,9 +160,9 @@ class SceneRays:
         >>> every.t_hit.tolist(), every.instance_ids.tolist()
         ([1.0, 2.0], [1, 0])
         """
+        options = work_options(threads, progress, counters)
         scene, batch, bits, dtype = self._asked(origins, directions, t_min, t_max, mask)
-        options: dict[str, Any] = {"cull": cull, "threads": threads, "progress": progress, "counters": counters}
-        splits, rows, t, faces, uvs, ids = every_hit(scene, batch, bits, **options)
+        splits, rows, t, faces, uvs, ids = every_hit(scene, batch, bits, cull=cull, **options)
         t, uvs = _rounded(t, dtype), uvs.astype(dtype)
         return AllSceneHits(splits, rows, t, faces, uvs, instance_ids=ids, surface=_placing(scene))
 
@@ -192,9 +193,9 @@ class SceneRays:
         >>> int(scene.count_hits([0.2, 0.2, 2], [0, 0, -1])), int(scene.count_hits([0.2, 0.2, 2], [0, 0, -1], mask=1))
         (2, 1)
         """
+        options = work_options(threads, progress, counters)
         scene, batch, bits, _ = self._asked(origins, directions, t_min, t_max, mask)
-        options: dict[str, Any] = {"cull": cull, "threads": threads, "progress": progress, "counters": counters}
-        numbers: NDArray[np.int64] = boxed(batch.shape, hit_counts(scene, batch, bits, **options))
+        numbers: NDArray[np.int64] = boxed(batch.shape, hit_counts(scene, batch, bits, cull=cull, **options))
         return numbers
 
     def _asked(

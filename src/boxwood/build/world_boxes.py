@@ -16,6 +16,7 @@ from .._jit import kernel
 from .._threads import run_chunks
 from .._transforms import ROUNDING
 from ..layout import CHILDREN, FRAME_CENTER, FRAME_SCALE, NODE_FLOATS
+from ..tree.validate import half_areas
 
 MOST = 64
 """Boxes or vertices that stand for a mesh, at most."""
@@ -136,11 +137,6 @@ def cost_of(tree) -> float:
     """The surface area of all boxes in the nodes over that of the root's: what a ray is expected to meet of them."""
     nodes = tree.nodes.reshape(-1, NODE_FLOATS)
     lower, upper = nodes[:, :24].reshape(-1, 3, 8), nodes[:, 24:48].reshape(-1, 3, 8)
-    there = lower[:, 0] <= upper[:, 0]
-    x, y, z = (np.where(there, upper[:, axis] - lower[:, axis], np.float32(0)) for axis in range(3))
-    areas = x * y + y * z + z * x
-    if not there.any():
-        return 1.0
-    root = upper[0].max(axis=1) - lower[0].min(axis=1)
-    whole = root[0] * root[1] + root[1] * root[2] + root[2] * root[0]
+    areas = half_areas(lower, upper)
+    whole = half_areas(lower[:1].min(axis=2, keepdims=True), upper[:1].max(axis=2, keepdims=True))[0, 0]
     return float(areas.sum(dtype=np.float64) / whole) if whole > 0 else 1.0

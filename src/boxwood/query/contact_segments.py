@@ -11,7 +11,9 @@ from ..geometry.placement import moved
 from ..geometry.predicates import EXPANSION_ROOM
 from ..geometry.triangle_distance import nearest_points
 from ..geometry.triangle_segment import MOST_CORNERS, segment_of
+from ..layout import FRAME_SCALE
 from .contacts import NEAR
+from .pairing import common_scale
 
 f8 = np.float64
 
@@ -50,19 +52,19 @@ def fill_segments(
             segments[i, 0, axis], segments[i, 1, axis] = one[axis], two[axis]
 
 
-def contact_segments(mesh, other, relation, contacts, scale, threads=None) -> np.ndarray:
-    """(m, 2, 3) float64; `mesh` and `other` are each vertices, faces and the scale of the tree."""
+def contact_segments(first, second, relation, contacts, threads=None) -> np.ndarray:
+    """(m, 2, 3) float64, of two `solids.Solid`."""
     segments = np.empty((len(contacts.found), 2, 3))
-    vertices, faces, tree_scale = mesh
-    others, other_faces, other_scale = other
+    vertices, faces, tree = first
+    others, other_faces, other_tree = second
 
     def fill(begin, end):
         fill_segments(
-            vertices.reshape(-1), faces, tree_scale, relation.moves,
-            others.reshape(-1), other_faces, other_scale, relation.other_moves,
+            vertices.reshape(-1), faces, tree.frame[FRAME_SCALE], relation.moves,
+            others.reshape(-1), other_faces, other_tree.frame[FRAME_SCALE], relation.other_moves,
             contacts.found, contacts.rows, segments, begin, end,
         )  # fmt: skip
 
     run_chunks(fill, len(segments), chunk=CHUNK, threads=threads)
-    segments /= scale
+    segments /= common_scale(tree.frame, other_tree.frame)
     return segments

@@ -30,14 +30,15 @@ from ..geometry.triangle_lanes import (
     sides,
     sides_of_planes,
 )
-from ..geometry.triangle_triangle import CROSS, DISJOINT, neighbour_relation, relation_of
+from ..geometry.triangle_triangle import CROSS, DISJOINT, TOUCH, neighbour_relation, relation_of
 from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF
 from .box_pairs import TASKS, open_all
 
 CHUNK = 32
+"""Parts of one walk that are a task."""
 
 MOST_ROWS = 256
-"""Likewise of placed pairs, whose walks are mostly short."""
+"""Placed pairs that are a task, at most: their walks are mostly short."""
 
 PATIENCE = 20_000
 """Steps (about a millisecond) after which a walk that may end at a first contact is cut for all threads."""
@@ -195,12 +196,12 @@ def find_contacts(
                             d = corner(relation, True, other_blocks, at + 12)
                             e = corner(relation, True, other_blocks, at + 24)
                             work += DECISION
-                            told = relate(relation, p, q, r, c, d, e, room)
-                            if told != DISJOINT:
+                            code = relate(relation, p, q, r, c, d, e, room)
+                            if code != DISJOINT:
                                 found[used, 0], found[used, 1] = name, other_ids[against * BLOCK_SIZE + partner]
-                                found[used, 2], found[used, 3] = told, row
+                                found[used, 2], found[used, 3] = code, row
                                 used += 1
-                                if (enough >> told) & 1:
+                                if (enough >> code) & 1:
                                     ended[row] = 1
         if ended[row] != 0:
             top = 0
@@ -215,6 +216,13 @@ class Contacts(NamedTuple):
 
     found: np.ndarray  # (m, 3) int32: ids of both triangles, and their relation
     rows: np.ndarray  # (m,) which placed pair
+
+
+def told(found) -> np.ndarray:
+    """(m,) int8: the relations of what was found, as `boxwood.Relation` has them."""
+    codes = found[:, 2].astype(np.int8)
+    codes[codes == NEAR] = TOUCH
+    return codes
 
 
 def placed_contacts(tree, other, relation: Placed, **options) -> Contacts:

@@ -11,13 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..build.renew import refit_box_tree
-from ..layout import FRAME_SCALE
 from .bodies import Bodies, BodyTree, groups, transforms_of
 from .box_pairs import box_pairs
 from .contact_segments import contact_segments
-from .contacts import placed_contacts, placed_until
+from .contacts import placed_contacts, placed_until, told
 from .overlapping import overlapping_boxes
-from .pairing import common_scale, pairing
+from .pairing import pairing
 
 BATCH = 16384
 """Pairs of bodies whose transforms are joined at a time, which bounds the memory."""
@@ -107,16 +106,14 @@ def all_contacts(left: Bodies, right: Bodies, pairs, tolerance=0.0, *, threads=N
     segments = [np.empty((0, 2, 3))]
     for part, one, other, relation, step in batches(left, right, asked, tolerance, threads, progress):
         found = placed_contacts(one.tree, other.tree, relation, threads=threads, progress=step, counters=counters)
-        scale = common_scale(one.tree.frame, other.tree.frame)
-        mesh, partner = ((solid.vertices, solid.faces, solid.tree.frame[FRAME_SCALE]) for solid in (one, other))
-        segments.append(contact_segments(mesh, partner, relation, found, scale, threads))
+        segments.append(contact_segments(one, other, relation, found, threads))
         row = part[found.rows]
         rows.append(row)
         faces.append(np.where(turned[row, None], found.found[:, 1::-1], found.found[:, :2]).astype(np.int64))
-        relations.append(found.found[:, 2].astype(np.int8))
+        relations.append(told(found.found))
     row, face = np.concatenate(rows), np.concatenate(faces)
     order = np.lexsort((face[:, 1], face[:, 0], row))
     number = np.bincount(row, minlength=len(pairs))
     splits = np.concatenate([[0], np.cumsum(number[number > 0])])
-    told = np.concatenate(relations)[order]
-    return BodyContacts(pairs[number > 0], splits, face[order], told, np.concatenate(segments)[order])
+    codes = np.concatenate(relations)[order]
+    return BodyContacts(pairs[number > 0], splits, face[order], codes, np.concatenate(segments)[order])
