@@ -54,8 +54,8 @@ def that_hold(lower: np.ndarray, upper: np.ndarray, most: int) -> Contenders:
     return found
 
 
-def that_step(lower: np.ndarray, upper: np.ndarray) -> Contenders:
-    """What builds and finds the pairs in one."""
+def that_step(lower: np.ndarray, upper: np.ndarray, pairs: int) -> Contenders:
+    """What builds and finds the pairs, about so many, in one."""
     found: Contenders = {}
     if lower.shape[1] == 2:
         if "shapely" in HERE:
@@ -63,7 +63,7 @@ def that_step(lower: np.ndarray, upper: np.ndarray) -> Contenders:
 
             shapes = shapely.box(*lower.T, *upper.T)
             found["shapely"] = lambda: shapely.STRtree(shapes).query(shapes).T
-        if "pymunk" in HERE:
+        if "pymunk" in HERE and pairs * len(lower) <= MOST_TO_LET_GO:
             found["pymunk"] = Fresh(partial(_pymunk_space, lower, upper), _pymunk_step)
     elif "rapier3d" in HERE:
         found["rapier3d"] = Fresh(partial(_rapier_colliders, lower, upper), _rapier_step)
@@ -74,6 +74,10 @@ def counted(ids: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Ids row after row, and how many each has, as pairs."""
     rows = np.repeat(np.arange(len(numbers)), numbers.astype(np.int64))
     return np.stack([rows, ids.astype(np.int64)], axis=1)
+
+
+MOST_TO_LET_GO = 3e10
+"""Boxes times pairs: each shape that leaves a space of pymunk looks at all pairs, beyond that for more than minutes."""
 
 
 class Judge:
