@@ -176,6 +176,8 @@ def memory(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     for dimension in (2, 3):
         for dtype in (np.float32, np.float64):
             lower, upper = (array.astype(dtype) for array in world("uniform", options.boxes // 10, dimension, 1))
+            boxwood.BoxTree(lower[:100], upper[:100]).build()  # compiled, so that it is not in the time told
+            boxwood.BoxTree.from_points(lower[:100]).build()
             kinds = {"boxes": boxwood.BoxTree(lower, upper), "points": boxwood.BoxTree.from_points(lower)}
             for name, tree in kinds.items():
                 told = tree.build().statistics()
