@@ -147,7 +147,8 @@ def joins(name: str, lower: np.ndarray, upper: np.ndarray) -> Iterator[Question]
     held: Contenders = {OURS: tree.pairs} | own.hold | box_peers.that_hold(lower, upper, len(judge.most) + 1)
     yield Question(f"pairs, {name}", held, judge, own.left_out)
     built: Contenders = {OURS: lambda: boxwood.BoxTree(lower, upper).pairs()} | own.build
-    yield Question(f"build and pairs, {name}", built | box_peers.that_step(lower, upper, len(judge.most)), judge, own.left_out)
+    built |= box_peers.that_step(lower, upper, len(judge.most))
+    yield Question(f"build and pairs, {name}", built, judge, own.left_out)
 
 
 def casts(boxes: int) -> Iterator[Question]:

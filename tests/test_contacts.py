@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import boxwood as bw
+from boxwood.query.contacts import in_order
 from boxwood.query.triangle_pairs import triangle_pairs
 from worlds import DTYPES, INTERPRETED, SOUPS, block, cube, faces_of, icosphere, some, soup_mesh, tetrahedron, torus
 
@@ -369,3 +370,13 @@ def test_empty_meshes_meet_nothing():
 def test_only_a_mesh_can_be_met():
     with pytest.raises(TypeError, match="other must be a Mesh, not ndarray"):
         placed_cube().intersects(np.eye(3))
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("most", [1, 5, 2**15, 2**31])
+def test_order_of_contacts(most):
+    rng = np.random.default_rng(3)
+    places = np.unique(np.column_stack([rng.integers(0, min(most, 100), 500), rng.integers(0, most, (500, 2))]), axis=0)
+    row, first, second = places.T
+    expected = np.column_stack([first, second, rng.integers(1, 5, len(row)), row]).astype(np.int32)
+    np.testing.assert_array_equal(in_order(rng.permutation(expected)), expected)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ._jit import kernel
 
 ROUNDING = 2.0**-50
 """More than a few operations in float64 can be wrong by, relative to the sum of the magnitudes in them."""
+
+FAULTS = ("", "is not finite", "does not have (0, 0, 0, 1) as its last row", "is singular")
+NOT_FINITE, LAST_ROW, SINGULAR = 1, 2, 3
 
 
 class Transforms(NamedTuple):
@@ -35,22 +38,32 @@ def transforms(value: object, name: str = "transform") -> Transforms:
     if array.shape[-2:] != (4, 4):
         raise ValueError(f"{name} must have shape (4, 4) or (..., 4, 4), not {array.shape}")
     shape = array.shape[:-2]
-    rows = np.ascontiguousarray(array, np.float64).reshape(-1, 4, 4)
-    _require(np.isfinite(rows).all(axis=(1, 2)), name, shape, "is not finite")
-    last = (rows[:, 3] == [0, 0, 0, 1]).all(axis=1)
-    _require(last, name, shape, "does not have (0, 0, 0, 1) as its last row")
-    inverses, errors = np.empty((len(rows), 3, 3)), np.empty(len(rows))
-    fill_inverses(rows, inverses, errors)
-    _require((errors < 0.25) & np.isfinite(inverses).all(axis=(1, 2)), name, shape, "is singular")
-    return Transforms(np.ascontiguousarray(rows[:, :3]), shape, inverses, errors)
+    rows = np.array(array, np.float64, order="C").reshape(-1, 4, 4)  # kernels compile anew for what is read-only
+    number = len(rows)
+    found = Transforms(np.empty((number, 3, 4)), shape, np.empty((number, 3, 3)), np.empty(number))
+    row, fault = fill_transforms(rows, found.matrices, found.inverses, found.errors)
+    if fault:
+        place = [int(i) for i in np.unravel_index(row, shape)] if shape else ""
+        raise ValueError(f"{name}{place} {FAULTS[fault]}")
+    return found
 
 
 @kernel
-def fill_inverses(rows, inverses, errors):  # type: ignore[no-untyped-def]
-    """By cofactors, of matrices times a power of two, so that no determinant vanishes or overflows; one that is
-    singular gives what is not finite, and no exception."""
+def fill_transforms(rows, matrices, inverses, errors):  # type: ignore[no-untyped-def]
+    """The first row that is no transform and its fault, of FAULTS.
+
+    Inverses are by cofactors, of matrices times a power of two, so that no determinant vanishes or overflows.
+    """
     linear = np.empty((3, 3))
     for i in range(len(rows)):
+        for axis in range(4):
+            for k in range(4):
+                if not abs(rows[i, axis, k]) < np.inf:
+                    return i, NOT_FINITE
+                if axis < 3:
+                    matrices[i, axis, k] = rows[i, axis, k]
+                elif rows[i, axis, k] != (1.0 if k == 3 else 0.0):
+                    return i, LAST_ROW
         size = 0.0
         for axis in range(3):
             for k in range(3):
@@ -83,12 +96,11 @@ def fill_inverses(rows, inverses, errors):  # type: ignore[no-untyped-def]
             off = off if differ <= off else differ
             far = far if reach <= far else reach
         errors[i] = off + ROUNDING * far
+        good = errors[i] < 0.25
         for axis in range(3):
             for k in range(3):
                 inverses[i, axis, k] *= power
-
-
-def _require(good: Any, name: str, shape: Shape, fault: str) -> None:
-    if not good.all():
-        row = [int(i) for i in np.unravel_index(int(np.argmin(good)), shape)] if shape else ""
-        raise ValueError(f"{name}{row} {fault}")
+                good &= abs(inverses[i, axis, k]) < np.inf
+        if not good:
+            return i, SINGULAR
+    return 0, 0

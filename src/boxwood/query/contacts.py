@@ -276,10 +276,29 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
     found = np.concatenate(parts)
     if isinstance(relation, Itself):
         found[:, :2].sort(axis=1)
-    found = found[np.lexsort((found[:, 1], found[:, 0], found[:, 3]))]
+    found = in_order(found)
     if counters is not None:
         counters.add(queries=number, hits=len(found))
     return Contacts(found[:, :3], found[:, 3]), ended
+
+
+def in_order(found) -> np.ndarray:
+    """Contacts sorted by placed pair, then by ids: as one number each, which is many times quicker than by columns."""
+    if len(found) < 2:
+        return found
+    first, second, code, row = (int(most).bit_length() for most in found.max(axis=0))
+    if row + first + second + code > 63:
+        return found[np.lexsort((found[:, 1], found[:, 0], found[:, 3]))]
+    keys = found[:, 3].astype(np.int64)
+    for column, bits in ((0, first), (1, second), (2, code)):
+        keys <<= bits
+        keys |= found[:, column]
+    keys.sort()
+    for column, bits in ((2, code), (1, second), (0, first)):
+        found[:, column] = keys & ((1 << bits) - 1)
+        keys >>= bits
+    found[:, 3] = keys
+    return found
 
 
 def roots(number):
