@@ -17,7 +17,7 @@ from ._work import work_options
 from .geometry.placement import Placed
 from .mesh_rays import MeshRays
 from .query.contact_segments import contact_segments
-from .query.contacts import Contacts, own_contacts, placed_contacts, placed_until, told
+from .query.contacts import Contacts, meets, own_contacts, placed_contacts, told
 from .query.pairing import pairing
 from .query.solids import Solid, Solids, moved_solid, relation_of_solids
 from .relations import Intersections
@@ -80,7 +80,7 @@ class MeshCollisions(MeshRays):
         """
         options = work_options(threads, progress, counters)
         mine, theirs, relation, placed = _placed(self, other, transform, tolerance)
-        met, _ = placed_until(mine.tree, theirs.tree, relation, **options)
+        met = meets(mine.tree, theirs.tree, relation, **options)
         answer: bool | NDArray[np.bool_] = boxed(placed.shape, met)
         return answer if placed.shape else bool(answer)
 

@@ -211,6 +211,11 @@ def find_contacts(
     return found, used
 
 
+ALL = np.full(1, ROOT), np.full(1, ROOT), np.zeros(1, np.int64)
+NOTHING = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
+"""The tasks of a single pair, and of none."""
+
+
 class Contacts(NamedTuple):
     """What was found, sorted by placed pair, then by ids."""
 
@@ -227,59 +232,72 @@ def told(found) -> np.ndarray:
 
 def placed_contacts(tree, other, relation: Placed, **options) -> Contacts:
     """All contacts of each placed pair."""
-    return run(tree, other, relation, NEVER, **options)[0]
-
-
-def placed_until(tree, other, relation: Placed, enough=ANY_CONTACT, **options):
-    """Which placed pairs have a relation that is in the bits `enough`, (n,) bool; and the contacts met on the way."""
-    contacts, ended = run(tree, other, relation, enough, **options)
-    return ended > 0, contacts
+    return sorted_contacts(run(tree, other, relation, NEVER, **options)[0])
 
 
 def own_contacts(tree, **options) -> Contacts:
     """All contacts of a mesh with itself, beyond the corners that faces share; in each pair the smaller id first."""
-    return run(tree, tree, Itself(0.0), NEVER, **options)[0]
+    found, _ = run(tree, tree, Itself(0.0), NEVER, **options)
+    found[:, :2].sort(axis=1)
+    return sorted_contacts(found)
+
+
+def meets(tree, other, relation: Placed, **options) -> np.ndarray:
+    """Which placed pairs have any contact, (n,) bool."""
+    return run(tree, other, relation, ANY_CONTACT, **options)[1] > 0
+
+
+def contacts_unless_crossing(tree, other, relation: Placed, **options) -> Contacts | None:
+    """All contacts of one placed pair, or None where any of them is a crossing."""
+    found, ended = run(tree, other, relation, A_CROSSING, **options)
+    return None if ended[0] else sorted_contacts(found)
 
 
 def run(tree, other, relation, enough, *, threads=None, progress=None, counters=None):
-    """Contacts of all placed pairs, and which have ended."""
+    """Contacts of all placed pairs in any order, each with its pair, and which pairs have ended."""
     number = len(relation.forth) if isinstance(relation, Placed) else 1
     ended = np.zeros(number, np.uint8)
-    parts = [np.empty((0, 4), np.int32)]
-    if len(tree.ids) > 0 and len(other.ids) > 0:
-        counts = None if counters is None else np.zeros(2, np.int64)
-        tasks, chunk = roots(number), max(1, min(MOST_ROWS, number // 16))
-        if number == 1:
-            left = tasks[:2]
-            if enough != NEVER:
-                left, found = first_steps(tree, other, relation, counts, enough, ended)
-                parts.append(found)
-            tasks, chunk = places(tree, other, relation, counts, *left), CHUNK
-        arrays = *tree.arrays, *other.arrays, *tasks, enough, ended
+    if len(tree.ids) == 0 or len(other.ids) == 0:
+        tasks = NOTHING
+    else:
+        tasks = ALL if number == 1 else (np.full(number, ROOT), np.full(number, ROOT), np.arange(number))
+    parts, chunk, stack_depths = [], max(1, min(MOST_ROWS, number // 16)), (tree.depth, other.depth)
+    arrays = *tree.arrays, *other.arrays
+    counts = None if counters is None else np.zeros(2, np.int64)
+    if number == 1:
+        if enough != NEVER:
+            # alone for a while, which will do where a contact is met soon
+            stack, state = pair_stack(*stack_depths), np.zeros(2, np.int64)
+            until = PATIENCE, len(tasks[0])
+            found, used = find_contacts(relation, counts, *arrays, *tasks, enough, ended, stack, state, *until)
+            parts.append(found[:used])
+            tasks = stack.first[: state[1]], stack.second[: state[1]], tasks[2]
+        tasks, chunk = places(tree, other, relation, counts, *tasks[:2]), CHUNK
 
-        def find(begin, end):
-            own = None if counters is None else np.zeros(2, np.int64)
-            stack, at = pair_stack(tree.depth, other.depth), relation
-            if isinstance(relation, Placed):
-                at = relation._replace(row=np.zeros(1, np.int64), current=np.zeros(16, np.float32))
-            state = np.array([begin, 0])
-            while state[0] < end:
-                found, used = find_contacts(at, own, *arrays, stack, state, STEPS, end)
-                parts.append(found[:used].copy())
-                yield int(state[0])
-            if own is not None:
-                counters.add(boxes_tested=own[0], primitives_tested=own[1])
+    def find(begin, end):
+        own = None if counters is None else np.zeros(2, np.int64)
+        stack, at = pair_stack(*stack_depths), relation
+        if isinstance(relation, Placed):
+            at = relation._replace(row=np.zeros(1, np.int64), current=np.zeros(16, np.float32))
+        state = np.array([begin, 0])
+        while state[0] < end:
+            found, used = find_contacts(at, own, *arrays, *tasks, enough, ended, stack, state, STEPS, end)
+            parts.append(found[:used].copy())
+            yield int(state[0])
+        if own is not None:
+            counters.add(boxes_tested=own[0], primitives_tested=own[1])
 
+    if len(tasks[0]) or progress is not None:
         run_steps(find, len(tasks[0]), chunk=chunk, threads=threads, progress=progress)
-        if counts is not None:
-            counters.add(boxes_tested=counts[0], primitives_tested=counts[1])
-    found = np.concatenate(parts)
-    if isinstance(relation, Itself):
-        found[:, :2].sort(axis=1)
-    found = in_order(found)
+    found = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.empty((0, 4), np.int32)
     if counters is not None:
-        counters.add(queries=number, hits=len(found))
-    return Contacts(found[:, :3], found[:, 3]), ended
+        counters.add(queries=number, hits=len(found), boxes_tested=counts[0], primitives_tested=counts[1])
+    return found, ended
+
+
+def sorted_contacts(found) -> Contacts:
+    found = in_order(found)
+    return Contacts(found[:, :3], found[:, 3])
 
 
 def in_order(found) -> np.ndarray:
@@ -299,19 +317,6 @@ def in_order(found) -> np.ndarray:
         keys >>= bits
     found[:, 3] = keys
     return found
-
-
-def roots(number):
-    """Each placed pair as one task."""
-    return np.full(number, ROOT), np.full(number, ROOT), np.arange(number)
-
-
-def first_steps(tree, other, relation, counts, enough, ended):
-    """Walk alone for a while, which will do where a contact is met soon; the pairs of places left, and the contacts."""
-    stack, state = pair_stack(tree.depth, other.depth), np.zeros(2, np.int64)
-    arrays = *tree.arrays, *other.arrays, *roots(1), enough, ended
-    found, used = find_contacts(relation, counts, *arrays, stack, state, PATIENCE, 1)
-    return (stack.first[: state[1]].copy(), stack.second[: state[1]].copy()), found[:used]
 
 
 def places(tree, other, relation, counts, first, second):

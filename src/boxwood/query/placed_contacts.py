@@ -14,7 +14,7 @@ from ..build.renew import refit_box_tree
 from .bodies import Bodies, BodyTree, groups, transforms_of
 from .box_pairs import box_pairs
 from .contact_segments import contact_segments
-from .contacts import placed_contacts, placed_until, told
+from .contacts import meets, placed_contacts, told
 from .overlapping import overlapping_boxes
 from .pairing import pairing
 
@@ -95,7 +95,7 @@ def which_meet(left: Bodies, right: Bodies, pairs, tolerance=0.0, *, threads=Non
     if left is right:
         pairs, _ = in_order_of_meshes(left, pairs)
     for part, one, other, relation, step in batches(left, right, pairs, tolerance, threads, progress):
-        met[part], _ = placed_until(one.tree, other.tree, relation, threads=threads, progress=step, counters=counters)
+        met[part] = meets(one.tree, other.tree, relation, threads=threads, progress=step, counters=counters)
     return met
 
 

@@ -24,7 +24,7 @@ from ..geometry.triangle_triangle import COPLANAR
 from ..layout import BLOCK_FLOATS, BLOCK_SIZE, FRAME_SCALE
 from .all_hits import all_hits
 from .contact_segments import placed_corner
-from .contacts import A_CROSSING, placed_until
+from .contacts import contacts_unless_crossing
 from .hit_count import hit_count
 from .pairing import common_scale, pairing
 
@@ -87,8 +87,8 @@ def moved_solid(solid: Solid, placed: Transforms, threads=None) -> Solid:
 def relation_of_solids(first: Solid, second: Solid, none: Transforms, threads=None, progress=None) -> Solids:
     """One of "disjoint", "touching", "crossing", "inside" (of the second) and "contains"; `none` moves nothing."""
     relation = pairing(first.tree.frame, second.tree.frame, none, none)
-    crossing, contacts = placed_until(first.tree, second.tree, relation, A_CROSSING, threads=threads, progress=progress)
-    if crossing[0]:
+    contacts = contacts_unless_crossing(first.tree, second.tree, relation, threads=threads, progress=progress)
+    if contacts is None:
         return "crossing"
     flat = contacts.found[contacts.found[:, 2] == COPLANAR, :2]
     one, two = Volume(first), Volume(second)
