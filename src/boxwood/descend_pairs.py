@@ -136,6 +136,8 @@ def open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, 
     bits = meeting(relation, nodes, node, low, high)
     if other < 0:
         return push_all(stack, top, bits, node + CHILDREN, 1, b, 0)
+    if bits == 0:
+        return top
     carry_children(relation, nodes, node, stack.boxes)
     while bits != 0:
         lane = first_bit(bits)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._jit import generic, inline, kernel
 from .._simd import first_bit
-from .._threads import run_steps
+from .._threads import CHUNKS_PER_THREAD, run_steps, usable_cpus
 from ..descend import STEPS, count_primitives
 from ..descend_pairs import ROOT, code_of, is_leaf_pair, near_back, open_pair, pair_stack, turn_to, with_itself
 from ..geometry.placement import Itself, Placed, corner, corners
@@ -38,7 +38,7 @@ CHUNK = 32
 """Parts of one walk that are a task."""
 
 MOST_ROWS = 256
-"""Placed pairs that are a task, at most: their walks are mostly short."""
+"""Placed pairs that are a part of the work, at most; fewer where they would not be a few for each thread."""
 
 PATIENCE = 20_000
 """Steps (about a millisecond) after which a walk that may end at a first contact is cut for all threads."""
@@ -261,7 +261,8 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
         tasks = NOTHING
     else:
         tasks = ALL if number == 1 else (np.full(number, ROOT), np.full(number, ROOT), np.arange(number))
-    parts, chunk, stack_depths = [], max(1, min(MOST_ROWS, number // 16)), (tree.depth, other.depth)
+    share = number // (CHUNKS_PER_THREAD * (threads or usable_cpus()))
+    parts, chunk, stack_depths = [], max(1, min(MOST_ROWS, share)), (tree.depth, other.depth)
     arrays = *tree.arrays, *other.arrays
     counts = None if counters is None else np.zeros(2, np.int64)
     if number == 1:
