@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import generic, inline
-from ._simd import first_bit, less_equal, load8
+from ._simd import first_bit, less_equal, load8, maximum, minimum, splat8, store
 from .descend import count_boxes
 from .layout import CHILDREN, NODE_FLOATS
 
@@ -26,7 +26,7 @@ class PairStack(NamedTuple):
 
     first: np.ndarray  # int64: places in the first tree
     second: np.ndarray  # int64: places in the second
-    boxes: np.ndarray  # (48,) float32: those of eight children, as the other tree sees them
+    boxes: np.ndarray  # (56,) float32: those of eight children, as the other tree sees them; and room for 8 numbers
 
 
 @generic
@@ -61,11 +61,17 @@ def with_itself(relation):
     """Whether the two trees are one, and each two of its primitives are to be met once."""
 
 
+@generic
+def deepest_first(relation):
+    """Whether a walk may end soon and so looks first where boxes are deepest in each other."""
+
+
 def pair_stack(depth, other, more=0):
     """An empty stack for a walk down trees of these depths, where a step takes a place and writes at most 64, and for
     so many places more."""
     size = 63 * (depth + other) + 128 + more
-    return PairStack(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(48, np.float32))
+
+    return PairStack(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(56, np.float32))
 
 
 @inline
@@ -94,13 +100,41 @@ def is_leaf_pair(codes, others, a, b):
 
 
 @inline
-def push_all(stack, top, bits, first, first_step, second, second_step):
-    """Put a pair for each bit on the stack, a place moving on by its step times the bit's lane."""
+def push_all(relation, stack, top, bits, first, first_step, second, second_step, nodes, node, low, high, deepest):
+    """Put a pair for each bit on the stack, a place moving on by its step times the bit's lane; the new top.
+
+    The bits are of those children of a node that a box meets. Also returned is the deepest pair so far, as its place on
+    the stack and the area, where the relation asks for that.
+    """
+    place, most = deepest
+    if bits != 0 and deepest_first(relation):
+        store(stack.boxes, 48, overlap_areas(nodes, node, low, high))
     while bits != 0:
         lane = first_bit(bits)
         bits &= bits - np.uint32(1)
         stack.first[top], stack.second[top] = first + first_step * lane, second + second_step * lane
+        if deepest_first(relation) and stack.boxes[48 + lane] > most:
+            place, most = top, stack.boxes[48 + lane]
         top += 1
+    return top, (place, most)
+
+
+@inline
+def overlap_areas(nodes, node, low, high):
+    """Half the surface of what a box has in common with the boxes of each child that it meets."""
+    x = minimum(load8(nodes, node + 24), splat8(high[0])) - maximum(load8(nodes, node), splat8(low[0]))
+    y = minimum(load8(nodes, node + 32), splat8(high[1])) - maximum(load8(nodes, node + 8), splat8(low[1]))
+    z = minimum(load8(nodes, node + 40), splat8(high[2])) - maximum(load8(nodes, node + 16), splat8(low[2]))
+    return x * (y + z) + y * z
+
+
+@inline
+def on_top(stack, deepest, top):
+    """The same top, where the deepest pair now lies."""
+    place, last = deepest[0], top - 1
+    if place >= 0:
+        stack.first[place], stack.first[last] = stack.first[last], stack.first[place]
+        stack.second[place], stack.second[last] = stack.second[last], stack.second[place]
     return top
 
 
@@ -112,6 +146,7 @@ def open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, 
     """
     code, other = np.intp(code_of(codes, a)), np.intp(code_of(other_codes, b))
     node, other_node = code * NODE_FLOATS, other * NODE_FLOATS
+    deepest = np.intp(-1), f4(-1.0)
     if a == b and with_itself(relation):
         there = less_equal(load8(nodes, node), load8(nodes, node + 24))
         while there != 0:
@@ -122,29 +157,38 @@ def open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, 
             low, high = box_of(nodes, place)
             count_boxes(counts, nodes, node)
             bits = meeting(relation, nodes, node, low, high) & there
-            top = push_all(stack, top + 1, bits, place, 0, node + CHILDREN, 1)
+            second = node + CHILDREN
+            top, _ = push_all(relation, stack, top + 1, bits, place, 0, second, 1, nodes, node, low, high, deepest)
         return top
     if code < 0:
         low, high = box_of(nodes, a)
         low, high = carried(relation, False, low, high)
         count_boxes(counts, others, other_node)
-        bits = meeting(relation, others, other_node, low, high)
-        return push_all(stack, top, bits, a, 0, other_node + CHILDREN, 1)
+        bits, second = meeting(relation, others, other_node, low, high), other_node + CHILDREN
+        top, deepest = push_all(relation, stack, top, bits, a, 0, second, 1, others, other_node, low, high, deepest)
+        return on_top(stack, deepest, top)
     low, high = box_of(others, b)
     low, high = carried(relation, True, low, high)
     count_boxes(counts, nodes, node)
     bits = meeting(relation, nodes, node, low, high)
     if other < 0:
-        return push_all(stack, top, bits, node + CHILDREN, 1, b, 0)
+        place = node + CHILDREN
+        top, deepest = push_all(relation, stack, top, bits, place, 1, b, 0, nodes, node, low, high, deepest)
+        return on_top(stack, deepest, top)
     if bits == 0:
         return top
     carry_children(relation, nodes, node, stack.boxes)
     while bits != 0:
         lane = first_bit(bits)
         bits &= bits - np.uint32(1)
-        place = node + CHILDREN + lane
         low, high = box_at(stack.boxes, lane)
         count_boxes(counts, others, other_node)
-        below = meeting(relation, others, other_node, low, high)
-        top = push_all(stack, top, below, place, 0, other_node + CHILDREN, 1)
-    return top
+        below, place, second = (
+            meeting(relation, others, other_node, low, high),
+            node + CHILDREN + lane,
+            other_node + CHILDREN,
+        )
+        top, deepest = push_all(
+            relation, stack, top, below, place, 0, second, 1, others, other_node, low, high, deepest
+        )
+    return on_top(stack, deepest, top)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._jit import inline
 from .._simd import load8, store
-from ..descend_pairs import box_at, carried, carry_children, meeting, turn_to, with_itself
+from ..descend_pairs import box_at, carried, carry_children, deepest_first, meeting, turn_to, with_itself
 from ..layout import FRAME_CENTER, FRAME_SCALE
 from .box_box import overlaps, rounded_out
 
@@ -26,6 +26,16 @@ class Between(NamedTuple):
 
     frame: np.ndarray
     other: np.ndarray
+
+
+@deepest_first.implemented_for(Within)
+def _(relation):
+    return False
+
+
+@deepest_first.implemented_for(Between)
+def _(relation):
+    return False
 
 
 @with_itself.implemented_for(Within)

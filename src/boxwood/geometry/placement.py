@@ -13,7 +13,7 @@ import numpy as np
 
 from .._jit import generic, inline
 from .._simd import fma, load8, splat4, splat8, store
-from ..descend_pairs import box_of, carried, carry_children, meeting, near_back, turn_to, with_itself
+from ..descend_pairs import box_of, carried, carry_children, deepest_first, meeting, near_back, turn_to, with_itself
 from .box import index
 from .box_blocks import row_of
 from .box_box import overlaps, rounded_out
@@ -50,6 +50,16 @@ class Itself(NamedTuple):
     """A mesh and itself."""
 
     reach: float  # 0
+
+
+@deepest_first.implemented_for(Itself)
+def _(relation):
+    return False
+
+
+@deepest_first.implemented_for(Placed)
+def _(relation):
+    return True
 
 
 @with_itself.implemented_for(Itself)

@@ -30,7 +30,7 @@ def open_all(relation, counts, nodes, codes, others, other_codes, first, second)
     """Open each of these pairs that is not one of leaves; the pairs they become, and how many, and of those still to
     be opened."""
     room = 64 * len(first) + 64
-    stack = PairStack(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(48, np.float32))
+    stack = PairStack(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(56, np.float32))
     turn_to(relation, 0)
     top, inner = np.intp(0), 0
     for i in range(len(first)):
