@@ -20,13 +20,16 @@ f4 = np.float32
 
 ROOT = -1
 
+BACK, AREAS, BOXES_ROOM = 48, 96, 104
+"""Where in `PairStack.boxes` those of the second tree lie, and the numbers."""
+
 
 class PairStack(NamedTuple):
     """Pairs still to visit."""
 
     first: np.ndarray  # int64: places in the first tree
     second: np.ndarray  # int64: places in the second
-    boxes: np.ndarray  # (56,) float32: those of eight children, as the other tree sees them; and room for 8 numbers
+    boxes: np.ndarray  # float32: of each tree those of eight children as the other sees them, 48 each; and 8 numbers
 
 
 @generic
@@ -45,15 +48,9 @@ def carried(relation, back, low, high):
 
 
 @generic
-def carry_children(relation, nodes, node, boxes):
-    """Write the boxes of the eight children of a node of the first tree as the second sees them: lower x of all eight,
-    lower y and so on. A missing child has any box."""
-
-
-@generic
-def near_back(relation, nodes, others, a, b):
-    """Whether the box of a leaf b of the second tree, as the first sees it, meets that of a leaf a: they were seen to
-    meet the other way round, and boxes that are turned are looser than they need be in one way or the other."""
+def carry_children(relation, back, nodes, node, boxes, at):
+    """Write the boxes of the eight children of a node of the first tree as the second sees them, or `back`: lower x of
+    all eight, lower y and so on. A missing child has any box."""
 
 
 @generic
@@ -62,16 +59,18 @@ def with_itself(relation):
 
 
 @generic
-def deepest_first(relation):
-    """Whether a walk may end soon and so looks first where boxes are deepest in each other."""
+def turned(relation):
+    """Whether boxes turn on the way from tree to tree, and so are looser than they need be in one way or the other.
+
+    Then both ways count, and the deepest pair is looked at first, as a walk may end at a first contact.
+    """
 
 
 def pair_stack(depth, other, more=0):
     """An empty stack for a walk down trees of these depths, where a step takes a place and writes at most 64, and for
     so many places more."""
     size = 63 * (depth + other) + 128 + more
-
-    return PairStack(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(56, np.float32))
+    return PairStack(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(BOXES_ROOM, np.float32))
 
 
 @inline
@@ -107,14 +106,14 @@ def push_all(relation, stack, top, bits, first, first_step, second, second_step,
     the stack and the area, where the relation asks for that.
     """
     place, most = deepest
-    if bits != 0 and deepest_first(relation):
-        store(stack.boxes, 48, overlap_areas(nodes, node, low, high))
+    if bits != 0 and turned(relation):
+        store(stack.boxes, AREAS, overlap_areas(nodes, node, low, high))
     while bits != 0:
         lane = first_bit(bits)
         bits &= bits - np.uint32(1)
         stack.first[top], stack.second[top] = first + first_step * lane, second + second_step * lane
-        if deepest_first(relation) and stack.boxes[48 + lane] > most:
-            place, most = top, stack.boxes[48 + lane]
+        if turned(relation) and stack.boxes[AREAS + lane] > most:
+            place, most = top, stack.boxes[AREAS + lane]
         top += 1
     return top, (place, most)
 
@@ -161,34 +160,38 @@ def open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, 
             top, _ = push_all(relation, stack, top + 1, bits, place, 0, second, 1, nodes, node, low, high, deepest)
         return top
     if code < 0:
-        low, high = box_of(nodes, a)
-        low, high = carried(relation, False, low, high)
+        low_a, high_a = box_of(nodes, a)
+        low, high = carried(relation, False, low_a, high_a)
         count_boxes(counts, others, other_node)
-        bits, second = meeting(relation, others, other_node, low, high), other_node + CHILDREN
-        top, deepest = push_all(relation, stack, top, bits, a, 0, second, 1, others, other_node, low, high, deepest)
+        bits, place = meeting(relation, others, other_node, low, high), other_node + CHILDREN
+        if turned(relation) and bits != 0:
+            carry_children(relation, True, others, other_node, stack.boxes, BACK)
+            bits &= meeting(relation, stack.boxes, BACK, low_a, high_a)
+        top, deepest = push_all(relation, stack, top, bits, a, 0, place, 1, others, other_node, low, high, deepest)
         return on_top(stack, deepest, top)
-    low, high = box_of(others, b)
-    low, high = carried(relation, True, low, high)
+    low_b, high_b = box_of(others, b)
+    low, high = carried(relation, True, low_b, high_b)
     count_boxes(counts, nodes, node)
-    bits = meeting(relation, nodes, node, low, high)
+    bits, place, second = meeting(relation, nodes, node, low, high), node + CHILDREN, other_node + CHILDREN
     if other < 0:
-        place = node + CHILDREN
+        if turned(relation) and bits != 0:
+            carry_children(relation, False, nodes, node, stack.boxes, 0)
+            bits &= meeting(relation, stack.boxes, 0, low_b, high_b)
         top, deepest = push_all(relation, stack, top, bits, place, 1, b, 0, nodes, node, low, high, deepest)
         return on_top(stack, deepest, top)
     if bits == 0:
         return top
-    carry_children(relation, nodes, node, stack.boxes)
+    carry_children(relation, False, nodes, node, stack.boxes, 0)
+    if turned(relation):
+        carry_children(relation, True, others, other_node, stack.boxes, BACK)
     while bits != 0:
         lane = first_bit(bits)
         bits &= bits - np.uint32(1)
         low, high = box_at(stack.boxes, lane)
         count_boxes(counts, others, other_node)
-        below, place, second = (
-            meeting(relation, others, other_node, low, high),
-            node + CHILDREN + lane,
-            other_node + CHILDREN,
-        )
-        top, deepest = push_all(
-            relation, stack, top, below, place, 0, second, 1, others, other_node, low, high, deepest
-        )
+        met, child = meeting(relation, others, other_node, low, high), place + lane
+        if turned(relation):
+            low_a, high_a = box_at(nodes, node + lane)
+            met &= meeting(relation, stack.boxes, BACK, low_a, high_a)
+        top, deepest = push_all(relation, stack, top, met, child, 0, second, 1, others, other_node, low, high, deepest)
     return on_top(stack, deepest, top)

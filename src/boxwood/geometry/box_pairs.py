@@ -8,7 +8,7 @@ import numpy as np
 
 from .._jit import inline
 from .._simd import load8, store
-from ..descend_pairs import box_at, carried, carry_children, deepest_first, meeting, turn_to, with_itself
+from ..descend_pairs import box_at, carried, carry_children, meeting, turn_to, turned, with_itself
 from ..layout import FRAME_CENTER, FRAME_SCALE
 from .box_box import overlaps, rounded_out
 
@@ -28,12 +28,12 @@ class Between(NamedTuple):
     other: np.ndarray
 
 
-@deepest_first.implemented_for(Within)
+@turned.implemented_for(Within)
 def _(relation):
     return False
 
 
-@deepest_first.implemented_for(Between)
+@turned.implemented_for(Between)
 def _(relation):
     return False
 
@@ -89,19 +89,19 @@ def _(relation, back, low, high):
 
 
 @carry_children.implemented_for(Within)
-def _(relation, nodes, node, boxes):
+def _(relation, back, nodes, node, boxes, at):
     for k in range(0, 48, 8):
-        store(boxes, k, load8(nodes, node + k))
+        store(boxes, at + k, load8(nodes, node + k))
 
 
 @carry_children.implemented_for(Between)
-def _(relation, nodes, node, boxes):
-    for at in range(8):
-        if nodes[node + at] <= nodes[node + at + 24]:
-            low, high = box_at(nodes, node + at)
-            low, high = moved(relation.frame, relation.other, low, high)
+def _(relation, back, nodes, node, boxes, at):
+    for child in range(8):
+        if nodes[node + child] <= nodes[node + child + 24]:
+            low, high = box_at(nodes, node + child)
+            low, high = carried(relation, back, low, high)
             for axis in range(3):
-                boxes[at + 8 * axis], boxes[at + 24 + 8 * axis] = low[axis], high[axis]
+                boxes[at + child + 8 * axis], boxes[at + child + 24 + 8 * axis] = low[axis], high[axis]
 
 
 @meeting.implemented_for(Within)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._jit import generic, inline
 from .._simd import fma, load8, splat4, splat8, store
-from ..descend_pairs import box_of, carried, carry_children, deepest_first, meeting, near_back, turn_to, with_itself
+from ..descend_pairs import carried, carry_children, meeting, turn_to, turned, with_itself
 from .box import index
 from .box_blocks import row_of
 from .box_box import overlaps, rounded_out
@@ -43,7 +43,7 @@ class Placed(NamedTuple):
     back: np.ndarray
     reach: float  # what is no farther apart counts as a contact
     row: np.ndarray  # (1,) int64: the pair at hand
-    current: np.ndarray  # (16,) float32: its passage forth, where what is added covers roundings in float32 too
+    current: np.ndarray  # (32,) float32: its passages forth and back, for eight boxes at once
 
 
 class Itself(NamedTuple):
@@ -52,12 +52,12 @@ class Itself(NamedTuple):
     reach: float  # 0
 
 
-@deepest_first.implemented_for(Itself)
+@turned.implemented_for(Itself)
 def _(relation):
     return False
 
 
-@deepest_first.implemented_for(Placed)
+@turned.implemented_for(Placed)
 def _(relation):
     return True
 
@@ -115,62 +115,46 @@ def _(relation, row):
 @turn_to.implemented_for(Placed)
 def _(relation, row):
     relation.row[0] = row
-    forth, current = relation.forth, relation.current
+    round_passage(relation.forth, row, relation.current, 0)
+    round_passage(relation.back, row, relation.current, PASSAGE)
+
+
+@inline
+def round_passage(passages, row, current, at):
+    """Of a pair to float32, where what is added covers the roundings there too."""
     good = True
     for k in range(0, 12, 4):
-        size = abs(forth[row, k + 3])
+        size = abs(passages[row, k + 3])
         for j in range(k, k + 4):
-            current[j] = f4(forth[row, j])
-            size += abs(forth[row, j]) * FARTHEST
-        pad = forth[row, 12 + k // 4] + size * ROUGHLY
-        current[12 + k // 4] = f4(pad + pad * ROUGHLY)
+            current[at + j] = f4(passages[row, j])
+            size += abs(passages[row, j]) * FARTHEST
+        pad = passages[row, 12 + k // 4] + size * ROUGHLY
+        current[at + 12 + k // 4] = f4(pad + pad * ROUGHLY)
         good &= pad + size < MOST
     if not good:
         for k in range(16):
-            current[k] = f4(0.0) if k < 12 else f4(MOST)
+            current[at + k] = f4(0.0) if k < 12 else f4(MOST)
 
 
 @carry_children.implemented_for(Itself)
-def _(relation, nodes, node, boxes):
+def _(relation, back, nodes, node, boxes, at):
     for k in range(0, 48, 8):
-        store(boxes, k, load8(nodes, node + k))
+        store(boxes, at + k, load8(nodes, node + k))
 
 
 @carry_children.implemented_for(Placed)
-def _(relation, nodes, node, boxes):
-    c, half = relation.current, splat8(f4(0.5))
+def _(relation, back, nodes, node, boxes, at):
+    c, p, half = relation.current, PASSAGE if back else 0, splat8(f4(0.5))
     x, u = middle_and_half(nodes, node, half)
     y, v = middle_and_half(nodes, node + 8, half)
     z, w = middle_and_half(nodes, node + 16, half)
     for axis in range(3):
-        k = 4 * axis
+        k = p + 4 * axis
         center = fma(splat8(c[k]), x, fma(splat8(c[k + 1]), y, fma(splat8(c[k + 2]), z, splat8(c[k + 3]))))
-        reach = splat8(abs(c[k + 2])) * w + splat8(c[12 + axis])
+        reach = splat8(abs(c[k + 2])) * w + splat8(c[p + 12 + axis])
         reach = fma(splat8(abs(c[k])), u, fma(splat8(abs(c[k + 1])), v, reach))
-        store(boxes, 8 * axis, center - reach)
-        store(boxes, 24 + 8 * axis, center + reach)
-
-
-@near_back.implemented_for(Itself)
-def _(relation, nodes, others, a, b):
-    return True
-
-
-@near_back.implemented_for(Placed)
-def _(relation, nodes, others, a, b):
-    if a < 0 or b < 0:
-        return True
-    low, high = box_of(others, b)
-    low, high = passed(relation.back, relation.row[0], low, high)
-    lower, upper = box_of(nodes, a)
-    return (
-        low[0] <= upper[0]
-        and low[1] <= upper[1]
-        and low[2] <= upper[2]
-        and lower[0] <= high[0]
-        and lower[1] <= high[1]
-        and lower[2] <= high[2]
-    )
+        store(boxes, at + 8 * axis, center - reach)
+        store(boxes, at + 24 + 8 * axis, center + reach)
 
 
 @inline

@@ -12,7 +12,17 @@ import numpy as np
 from .._jit import kernel
 from .._threads import run_chunks, run_steps
 from ..descend import STEPS, count_primitives
-from ..descend_pairs import ROOT, PairStack, code_of, is_leaf_pair, open_pair, pair_stack, turn_to, with_itself
+from ..descend_pairs import (
+    BOXES_ROOM,
+    ROOT,
+    PairStack,
+    code_of,
+    is_leaf_pair,
+    open_pair,
+    pair_stack,
+    turn_to,
+    with_itself,
+)
 from ..geometry.box_blocks import block_shape, box_at
 from ..geometry.box_box import block_overlaps
 from ..geometry.box_pairs import Between, Within
@@ -30,7 +40,7 @@ def open_all(relation, counts, nodes, codes, others, other_codes, first, second)
     """Open each of these pairs that is not one of leaves; the pairs they become, and how many, and of those still to
     be opened."""
     room = 64 * len(first) + 64
-    stack = PairStack(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(56, np.float32))
+    stack = PairStack(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(BOXES_ROOM, np.float32))
     turn_to(relation, 0)
     top, inner = np.intp(0), 0
     for i in range(len(first)):

@@ -14,8 +14,8 @@ from .._jit import generic, inline, kernel
 from .._simd import first_bit
 from .._threads import CHUNKS_PER_THREAD, run_steps, usable_cpus
 from ..descend import STEPS, count_primitives
-from ..descend_pairs import ROOT, code_of, is_leaf_pair, near_back, open_pair, pair_stack, turn_to, with_itself
-from ..geometry.placement import Itself, Placed, corner, corners
+from ..descend_pairs import ROOT, code_of, is_leaf_pair, open_pair, pair_stack, turn_to, with_itself
+from ..geometry.placement import PASSAGE, Itself, Placed, corner, corners
 from ..geometry.predicates import EXPANSION_ROOM
 from ..geometry.triangle_distance import nearest_points
 from ..geometry.triangle_lanes import (
@@ -145,8 +145,6 @@ def find_contacts(
             a, b = stack.first[top], stack.second[top]
             if not is_leaf_pair(codes, other_codes, a, b):
                 top = open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, top)
-                continue
-            if not near_back(relation, nodes, others, a, b):
                 continue
             leaf, other = np.intp(~code_of(codes, a)), np.intp(~code_of(other_codes, b))
             block, last = leaf // BLOCKS_OF_LEAF, leaf // BLOCKS_OF_LEAF + leaf % BLOCKS_OF_LEAF
@@ -279,7 +277,7 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
         own = None if counters is None else np.zeros(2, np.int64)
         stack, at = pair_stack(*stack_depths), relation
         if isinstance(relation, Placed):
-            at = relation._replace(row=np.zeros(1, np.int64), current=np.zeros(16, np.float32))
+            at = relation._replace(row=np.zeros(1, np.int64), current=np.zeros(2 * PASSAGE, np.float32))
         state = np.array([begin, 0])
         while state[0] < end:
             found, used = find_contacts(at, own, *arrays, *tasks, enough, ended, stack, state, STEPS, end)

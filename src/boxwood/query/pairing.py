@@ -52,7 +52,7 @@ def pairing(
         fill_passages(other_moves, moves, other, frame, *onto, reach, back, begin, end)
 
     run_chunks(fill, number, chunk=CHUNK, threads=threads)
-    return Placed(moves, other_moves, forth, back, reach, np.zeros(1, np.int64), np.zeros(16, np.float32))
+    return Placed(moves, other_moves, forth, back, reach, np.zeros(1, np.int64), np.zeros(2 * PASSAGE, np.float32))
 
 
 @kernel
