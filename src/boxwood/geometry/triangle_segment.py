@@ -1,7 +1,7 @@
 """Where two triangles meet: the ends of a segment, or the corners of a polygon for two in one plane.
 
 Which edges the ends lie on is decided exactly, as for the relation; only then are places on them computed, from heights
-over a plane that are exact to a few roundings. So a place is good wherever edge and plane do not nearly coincide, and
+over a plane that are sure to 42 bits at least. So a place is good wherever edge and plane do not nearly coincide, and
 always a number: it is kept within the bounding boxes of both triangles.
 """
 
@@ -11,7 +11,7 @@ import math
 
 from .._jit import apart, inline
 from .._simd import stay_apart
-from .predicates import exact_area, exact_volume, side_of
+from .predicates import exact_area, side_of, volume_of
 from .triangle_triangle import arranged, ends_across
 from .triangles_in_plane import NO_AXIS, axis_of, boxes_meet, dropped, turn_of
 
@@ -90,7 +90,7 @@ def between(p, q, down, up):
 def place_on(u, v, p, q, r, room):
     """Where the segment from u to v meets the plane of p, q and r; its ends are not on the same side."""
     stay_apart()
-    return between(u, v, abs(exact_volume(p, q, r, u, room)), abs(exact_volume(p, q, r, v, room)))
+    return between(u, v, abs(volume_of(p, q, r, u, room)), abs(volume_of(p, q, r, v, room)))
 
 
 @inline

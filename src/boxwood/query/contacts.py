@@ -34,8 +34,8 @@ from ..geometry.triangle_triangle import CROSS, DISJOINT, TOUCH, neighbour_relat
 from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF
 from .box_pairs import TASKS, open_all
 
-CHUNK = 32
-"""Parts of one walk that are a task."""
+PARTS = 2 * CHUNKS_PER_THREAD
+"""Of one walk for each thread: not all cost the same, but beginning one takes 20 microseconds of Python."""
 
 MOST_ROWS = 256
 """Placed pairs that are a part of the work, at most; fewer where they would not be a few for each thread."""
@@ -259,8 +259,7 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
         tasks = NOTHING
     else:
         tasks = ALL if number == 1 else (np.full(number, ROOT), np.full(number, ROOT), np.arange(number))
-    share = number // (CHUNKS_PER_THREAD * (threads or usable_cpus()))
-    parts, chunk, stack_depths = [], max(1, min(MOST_ROWS, share)), (tree.depth, other.depth)
+    parts, stack_depths, workers = [], (tree.depth, other.depth), threads or usable_cpus()
     arrays = *tree.arrays, *other.arrays
     counts = None if counters is None else np.zeros(2, np.int64)
     if number == 1:
@@ -271,7 +270,10 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
             found, used = find_contacts(relation, counts, *arrays, *tasks, enough, ended, stack, state, *until)
             parts.append(found[:used])
             tasks = stack.first[: state[1]], stack.second[: state[1]], tasks[2]
-        tasks, chunk = places(tree, other, relation, counts, *tasks[:2]), CHUNK
+        tasks = places(tree, other, relation, counts, *tasks[:2])
+        chunk = len(tasks[0]) // (PARTS * workers)
+    else:
+        chunk = min(MOST_ROWS, number // (CHUNKS_PER_THREAD * workers))
 
     def find(begin, end):
         own = None if counters is None else np.zeros(2, np.int64)
@@ -287,7 +289,7 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
             counters.add(boxes_tested=own[0], primitives_tested=own[1])
 
     if len(tasks[0]) or progress is not None:
-        run_steps(find, len(tasks[0]), chunk=chunk, threads=threads, progress=progress)
+        run_steps(find, len(tasks[0]), chunk=max(1, chunk), threads=threads, progress=progress)
     found = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.empty((0, 4), np.int32)
     if counters is not None:
         counters.add(queries=number, hits=len(found), boxes_tested=counts[0], primitives_tested=counts[1])
