@@ -1,8 +1,8 @@
 """Along a space-filling curve: centroids are sorted by Morton code, and each range is cut where the highest bit in
 which its codes differ becomes one (Karras 2012). Equal codes are told apart by index, which is the end of each key.
 
-Keys are sorted by radix, eleven bits in one pass on all threads. Three passes do for most meshes; where many
-triangles lie in one cell, codes are made as long as keys allow.
+Three passes of the sort by radix do for most meshes; where many triangles lie in one cell, codes are made as long as
+keys allow.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from .._simd import load8, store
 from .._threads import run_chunks
 from ..geometry.box import centroid, index
 from ..layout import BLOCK_SIZE, RECORD_FLOATS
+from .radix import DIGIT, sorted_by_bits
 from .top_down import split
 
 f4 = np.float32
-
-DIGIT = 11
-DIGITS = 2**DIGIT
 
 CHUNK = 65536
 
@@ -83,23 +81,7 @@ def sorted_keys(records, reach, bits, index_bits, threads):
         fill_keys(records, grid, bits, index_bits, keys, begin, end)
 
     run_chunks(fill, count, chunk=CHUNK, threads=threads)
-    chunks = -(-count // CHUNK)
-    numbers = np.empty((chunks, DIGITS), np.int64)
-    for shift in range(index_bits, index_bits + 3 * bits, DIGIT):
-        source = keys, shift, numbers
-
-        def count_some(begin, _end, source=source):
-            count_digits(*source, begin)
-
-        def move_some(begin, _end, source=source, moved=others):
-            move_keys(*source, moved, begin)
-
-        run_chunks(count_some, chunks, chunk=1, threads=threads)
-        in_order = numbers.T.reshape(-1)  # digit by digit, and chunk by chunk
-        numbers[:] = (np.cumsum(in_order) - in_order).reshape(DIGITS, chunks).T
-        run_chunks(move_some, chunks, chunk=1, threads=threads)
-        keys, others = others, keys
-    return keys
+    return sorted_by_bits(keys, others, index_bits, 3 * bits, threads)
 
 
 @inline
@@ -127,25 +109,6 @@ def fill_keys(records, grid, bits, index_bits, keys, begin, end):
 def cell(way, scale, last):
     number = way * scale
     return np.int64(number if number < last else last)
-
-
-@kernel
-def count_digits(keys, shift, numbers, chunk):
-    """How often each digit occurs in a chunk of keys."""
-    for digit in range(DIGITS):
-        numbers[chunk, digit] = 0
-    for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, keys.shape[0])):
-        numbers[index(chunk), index((keys[index(i)] >> shift) & (DIGITS - 1))] += 1
-
-
-@kernel
-def move_keys(keys, shift, numbers, moved, chunk):
-    """Bring the keys of a chunk to the places of their digits, which are counted on."""
-    for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, keys.shape[0])):
-        key = keys[index(i)]
-        digit = index((key >> shift) & (DIGITS - 1))
-        moved[index(numbers[index(chunk), digit])] = key
-        numbers[index(chunk), digit] += 1
 
 
 @kernel

@@ -13,6 +13,7 @@ import numpy as np
 from .._jit import generic, inline, kernel
 from .._simd import first_bit
 from .._threads import CHUNKS_PER_THREAD, run_steps, usable_cpus
+from ..build.radix import sorted_by_bits
 from ..descend import STEPS, count_primitives
 from ..descend_pairs import ROOT, code_of, is_leaf_pair, open_pair, pair_stack, turn_to, with_itself
 from ..geometry.placement import PASSAGE, Itself, Placed, corner, corners
@@ -45,6 +46,9 @@ PATIENCE = 20_000
 
 NEAR = 4
 """Beside the relations of two triangles: that of two which do not meet, but come within the tolerance."""
+
+MANY = 8192
+"""Contacts that are sorted by radix, which must be compiled first."""
 
 DECISION = 8
 """Steps that deciding about two triangles counts for."""
@@ -230,14 +234,16 @@ def told(found) -> np.ndarray:
 
 def placed_contacts(tree, other, relation: Placed, **options) -> Contacts:
     """All contacts of each placed pair."""
-    return sorted_contacts(run(tree, other, relation, NEVER, **options)[0])
+    return sorted_contacts(run(tree, other, relation, NEVER, **options)[0], options.get("threads"))
 
 
 def own_contacts(tree, **options) -> Contacts:
     """All contacts of a mesh with itself, beyond the corners that faces share; in each pair the smaller id first."""
     found, _ = run(tree, tree, Itself(0.0), NEVER, **options)
-    found[:, :2].sort(axis=1)
-    return sorted_contacts(found)
+    one, two = found[:, 0].copy(), found[:, 1]
+    np.minimum(one, two, out=found[:, 0])
+    np.maximum(one, two, out=found[:, 1])
+    return sorted_contacts(found, options.get("threads"))
 
 
 def meets(tree, other, relation: Placed, **options) -> np.ndarray:
@@ -248,7 +254,7 @@ def meets(tree, other, relation: Placed, **options) -> np.ndarray:
 def contacts_unless_crossing(tree, other, relation: Placed, **options) -> Contacts | None:
     """All contacts of one placed pair, or None where any of them is a crossing."""
     found, ended = run(tree, other, relation, A_CROSSING, **options)
-    return None if ended[0] else sorted_contacts(found)
+    return None if ended[0] else sorted_contacts(found, options.get("threads"))
 
 
 def run(tree, other, relation, enough, *, threads=None, progress=None, counters=None):
@@ -296,23 +302,26 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
     return found, ended
 
 
-def sorted_contacts(found) -> Contacts:
-    found = in_order(found)
+def sorted_contacts(found, threads=None) -> Contacts:
+    found = in_order(found, threads)
     return Contacts(found[:, :3], found[:, 3])
 
 
-def in_order(found) -> np.ndarray:
+def in_order(found, threads=None) -> np.ndarray:
     """Contacts sorted by placed pair, then by ids: as one number each, which is many times quicker than by columns."""
     if len(found) < 2:
         return found
-    first, second, code, row = (int(most).bit_length() for most in found.max(axis=0))
+    first, second, code, row = (int(found[:, column].max()).bit_length() for column in range(4))
     if row + first + second + code > 63:
         return found[np.lexsort((found[:, 1], found[:, 0], found[:, 3]))]
     keys = found[:, 3].astype(np.int64)
     for column, bits in ((0, first), (1, second), (2, code)):
         keys <<= bits
         keys |= found[:, column]
-    keys.sort()
+    if len(keys) < MANY:
+        keys.sort()
+    else:
+        keys = sorted_by_bits(keys, np.empty_like(keys), code, row + first + second, threads)
     for column, bits in ((2, code), (1, second), (0, first)):
         found[:, column] = keys & ((1 << bits) - 1)
         keys >>= bits
