@@ -11,12 +11,14 @@ import _thread
 import os
 import queue
 import threading
+import weakref
 from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from ._arrays import positive_int
 
 Result = TypeVar("Result")
+Lock: TypeAlias = Any  # a threading.RLock, which is a function there
 
 SMALLEST_CHUNK = 512  # below, waking a thread (about 50 us) costs more than it saves
 CHUNKS_PER_THREAD = 4  # so that a thread whose chunks are cheap can take over others'
@@ -244,13 +246,28 @@ class _Pool:
 
 
 _pool = _Pool()
+_locks: weakref.WeakSet[Lock] = weakref.WeakSet()
 
 
-def _renew_pool() -> None:
-    """A forked child has none of its parent's threads, and may have copied a lock that one of them held."""
+def new_lock() -> Lock:
+    """A lock that its holder may take again, and that a forked child finds free if another thread holds it then.
+
+    What it guards must be whole at every moment, since nobody ends what was begun: replaced in one step, or made so
+    that who takes the lock next can tell and finish it. The lock is Python's own and taken in C, for the reason above.
+    """
+    lock = threading.RLock()
+    _locks.add(lock)
+    return lock
+
+
+def _begin_anew() -> None:
+    """A forked child has none of its parent's threads, and has copied the locks that they held."""
     global _pool
     _pool = _Pool()
+    for lock in list(_locks):
+        if not lock._is_owned():  # by the thread that forked, and goes on here with what it guards
+            lock._at_fork_reinit()  # as Python's own modules renew theirs
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_pool)
+    os.register_at_fork(after_in_child=_begin_anew)

@@ -7,7 +7,6 @@ can be asked.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import archive
 from ._regions import box_set, moved_boxes, point_set
+from ._threads import new_lock
 from ._work import work_options
 from .box_questions import BoxQuestions
 from .build.choose import build_box_tree
@@ -86,7 +86,7 @@ class BoxTree(BoxQuestions):
     def _hold(self, lower: NDArray[Any], upper: NDArray[Any]) -> None:
         # all that a refit exchanges in one: who looks at more than one of them must not read twice
         self._now = Held(lower, upper, None)
-        self._building = threading.RLock()
+        self._building = new_lock()
 
     @property
     def lower(self) -> NDArray[Any]:

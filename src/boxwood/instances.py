@@ -3,19 +3,22 @@
 An id is a row of all arrays; no object is made for an instance. A question takes the arrays as they are: who changes
 them afterwards makes copies first, so that questions in other threads go on undisturbed.
 
+A change may be cut off, by Ctrl-C or because another thread forks and its child has the scene as it was then. So what is
+to be done is noted before anything is done, and whoever comes next does it to the end, or once more.
+
 The tree is refitted when instances have moved, and built anew when they have come or gone, or when its boxes have grown
 by half in surface area, all told, since it was built.
 """
 
 from __future__ import annotations
 
-import heapq
-import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._threads import new_lock
 from ._transforms import Transforms, transforms
 from .build.choose import build_box_tree
 from .build.compare import validate_boxes
@@ -49,7 +52,7 @@ class Instances:
         self.reaches: list[NDArray[np.float64]] = []  # largest coordinate of each on every axis
         self.places: dict[int, int] = {}  # of each mesh in these lists
         self.used = 0  # rows of the arrays that have ever been in use
-        self.free: list[int] = []  # a heap of those that are not any more
+        self.free: list[int] = []  # those that are not any more, falling
         self.mesh_of = np.zeros(0, np.int32)
         self.masks = np.zeros(0, np.uint32)
         self.matrices = np.zeros((0, 3, 4))
@@ -65,33 +68,67 @@ class Instances:
         self.outlines: list[Outline] = []
         self.built_cost = 0.0
         self.builds = self.refits = 0
-        self.lock = threading.RLock()
+        self.begun: tuple[Any, ...] | None = None  # a change that may not be whole: what does it, and its arguments
+        self.lock = new_lock()
 
     def __len__(self) -> int:
-        return self.used - len(self.free)
+        with self.lock:
+            self._finish()
+            return self.used - len(self.free)
 
     # Changes
 
+    def _change(self, do: Callable[..., None], *args: Any) -> None:
+        """Begin a change and finish it; done again from any point, it leads to the same."""
+        self.begun = do, *args
+        self._finish()
+
+    def _finish(self) -> None:
+        if self.begun is not None:
+            do, *args = self.begun
+            do(*args)
+            self.begun = None
+
     def add(self, mesh: Mesh, placed: Transforms, masks: NDArray[np.uint32], name: str = "transform") -> Ids:
         with self.lock:
+            self._finish()
             count = len(placed.matrices)
             reach = self.reaches[self.places[id(mesh)]] if id(mesh) in self.places else reach_of(mesh.vertices)
             _refuse_beyond(placed, np.broadcast_to(reach, (count, 3)), name)
-            ids = np.empty(count, np.int64)
-            if count == 0:
-                return ids
-            reused = min(count, len(self.free))
-            for i in range(reused):
-                ids[i] = heapq.heappop(self.free)
-            ids[reused:] = np.arange(self.used, self.used + count - reused)
-            self.used += count - reused
-            self._own(self.used)
-            place = self._place_of(mesh, reach)
-            self.numbers[place] += count
-            self.mesh_of[ids], self.masks[ids], self.alive[ids] = place, masks, True
-            self._put(ids, placed)
-            self.tree = None
+            again = self.free[: -count - 1 : -1]
+            used = self.used + count - len(again)
+            ids = np.array([*again, *range(self.used, used)], np.int64)
+            if count:
+                place = self._place_of(mesh)
+                number = count + (self.numbers[place] if id(mesh) in self.places else 0)
+                self._own(used)
+                left = len(self.free) - len(again)
+                self._change(self._added, ids, used, left, mesh, place, number, reach, masks, placed)
             return ids
+
+    def _added(
+        self,
+        ids: Ids,
+        used: int,
+        left: int,
+        mesh: Mesh,
+        place: int,
+        number: int,
+        reach: NDArray[np.float64],
+        masks: NDArray[np.uint32],
+        placed: Transforms,
+    ) -> None:
+        del self.free[left:]
+        self.used = used
+        lists: Any = (self.meshes, self.numbers, self.reaches, self.trees, self.outlines)
+        for held, value in zip(lists, (mesh, number, reach, None, NOTHING), strict=True):
+            if len(held) == place:
+                held.append(value)
+        self.meshes[place], self.numbers[place], self.reaches[place] = mesh, number, reach
+        self.places[id(mesh)] = place
+        self.mesh_of[ids], self.masks[ids], self.alive[ids] = place, masks, True
+        self.tree = None
+        self._put(ids, placed)
 
     def move(self, ids: Ids, placed: Transforms, name: str = "transforms") -> None:
         with self.lock:
@@ -99,7 +136,7 @@ class Instances:
             reaches = np.array(self.reaches).reshape(-1, 3)[self.mesh_of[ids]]
             _refuse_beyond(placed, reaches, name)
             self._own(self.used)
-            self._put(ids, placed)
+            self._change(self._put, ids, placed)
 
     def remove(self, ids: Ids) -> None:
         with self.lock:
@@ -107,42 +144,39 @@ class Instances:
             ids = np.unique(ids)
             if len(ids) == 0:
                 return
+            places, gone = (array.tolist() for array in np.unique(self.mesh_of[ids], return_counts=True))
+            numbers = {place: self.numbers[place] - number for place, number in zip(places, gone, strict=True)}
             self._own(self.used)
-            self.alive[ids] = False
-            self.free += ids.tolist()
-            heapq.heapify(self.free)
-            gone = np.bincount(self.mesh_of[ids], minlength=len(self.meshes))
-            for place in np.flatnonzero(gone):
-                self.numbers[place] -= int(gone[place])
-                mesh = self.meshes[place]
-                if self.numbers[place] == 0 and mesh is not None:
-                    del self.places[id(mesh)]
-                    self.meshes[place] = self.trees[place] = None
-                    self.outlines[place] = NOTHING
-            self.tree = None
+            self._change(self._removed, ids, sorted([*self.free, *ids.tolist()], reverse=True), numbers)
+
+    def _removed(self, ids: Ids, free: list[int], numbers: dict[int, int]) -> None:
+        self.alive[ids] = False
+        self.free = free
+        for place, number in numbers.items():
+            self.numbers[place] = number
+            if number == 0:
+                self.places.pop(id(self.meshes[place]), None)
+                self.trees[place], self.outlines[place] = None, NOTHING
+                self.meshes[place] = None
+        self.tree = None
 
     def require(self, ids: Ids) -> None:
         """KeyError naming the first that does not exist."""
+        self._finish()
         known = (ids >= 0) & (ids < self.used)
         known[known] = self.alive[ids[known]]
         if not known.all():
             raise KeyError(f"no instance {ids[np.argmin(known)]}")
 
     def ids(self) -> Ids:
+        self._finish()
         return np.flatnonzero(self.alive[: self.used])
 
-    def _place_of(self, mesh: Mesh, reach: NDArray[np.float64]) -> int:
-        place = self.places.get(id(mesh))
-        if place is None:
-            place = self.meshes.index(None) if None in self.meshes else len(self.meshes)
-            if place == len(self.meshes):
-                self.meshes += [mesh]
-                self.numbers += [0]
-                self.reaches += [reach]
-                self.trees += [None]
-                self.outlines += [NOTHING]
-            self.meshes[place], self.reaches[place], self.places[id(mesh)] = mesh, reach, place
-        return place
+    def _place_of(self, mesh: Mesh) -> int:
+        """Where it is in the lists, or will be."""
+        if id(mesh) in self.places:
+            return self.places[id(mesh)]
+        return self.meshes.index(None) if None in self.meshes else len(self.meshes)
 
     def _put(self, ids: Ids, placed: Transforms) -> None:
         self.matrices[ids], self.inverses[ids], self.errors[ids] = placed.matrices, placed.inverses, placed.errors
@@ -154,11 +188,12 @@ class Instances:
         if rows <= len(self.alive) and self.asked is None:
             return
         room = len(self.alive) if rows <= len(self.alive) else rows + rows // 4
+        arrays = {}
         for name in ARRAYS:
             older = getattr(self, name)
-            newer = np.zeros((room, *older.shape[1:]), older.dtype)
-            newer[: len(older)] = older
-            setattr(self, name, newer)
+            arrays[name] = np.zeros((room, *older.shape[1:]), older.dtype)
+            arrays[name][: len(older)] = older
+        self.__dict__.update(arrays)  # in one step
         self.asked = None
 
     # Questions
@@ -166,21 +201,21 @@ class Instances:
     def standing(self, threads: int | None = None) -> BodyTree:
         """What questions are asked of: all instances as they stand now."""
         with self.lock:
+            self._finish()
             solids = [NO_SOLID if mesh is None else mesh._solid() for mesh in self.meshes]
             if self.asked is None or any(one.tree is not tree for one, tree in zip(solids, self.trees, strict=True)):
                 self.asked = self._renewed(solids, threads)
+                self.trees = [one.tree for one in solids]  # last, so that all is done again if it is interrupted
             return self.asked
 
     def _renewed(self, solids: list[Solid], threads: int | None) -> BodyTree:
         for place, solid in enumerate(solids):
             if solid.tree is not self.trees[place]:
-                kept = len(self.outlines[place].boxes) > 0
                 self.stale[: self.used] |= self.mesh_of[: self.used] == place
-                self.outlines[place] = outline(*solid)
-                self.reaches[place] = reach_of(solid.vertices)
-                if kept != (len(self.outlines[place].boxes) > 0):
+                newer = outline(*solid)
+                if (len(newer.boxes) > 0) != (len(self.outlines[place].boxes) > 0):
                     self.tree = None
-                self.trees[place] = solid.tree  # last, so that all of it is done again if it is interrupted
+                self.outlines[place], self.reaches[place] = newer, reach_of(solid.vertices)
         rows = np.flatnonzero(self.stale[: self.used] & self.alive[: self.used])
         outlines = outlines_of(self.outlines)
         arrays = self.mesh_of, self.matrices, self.errors
@@ -216,8 +251,7 @@ class Instances:
         with self.lock:
             scene = self.standing()
             ids = self.ids()
-            free = np.sort(np.array(self.free, np.int64))
-            if not np.array_equal(np.flatnonzero(~self.alive[: self.used]), free):
+            if np.flatnonzero(~self.alive[: self.used]).tolist() != self.free[::-1]:
                 raise ValueError("the list of free ids is not that of the rows that are not in use")
             numbers = np.bincount(self.mesh_of[ids], minlength=len(self.meshes))
             if not np.array_equal(numbers, self.numbers):
@@ -276,11 +310,8 @@ def restored(state: dict[str, Any]) -> Instances:
         reach = reach_of(mesh.vertices)
         rows = Transforms(placed.matrices[of], (len(of),), placed.inverses[of], placed.errors[of])
         _refuse_beyond(rows, reach, "transform")
-        made._place_of(mesh, reach)
-        made.numbers[place] = len(of)
-    made.mesh_of[ids], made.masks[ids], made.alive[ids] = mesh_of, state["masks"], True
-    made._put(ids, placed)
-    made.free = np.flatnonzero(~made.alive[: made.used]).tolist()  # rising, so a heap
+        made._added(ids[of], made.used, 0, mesh, place, len(of), reach, state["masks"][of], rows)
+    made.free = np.flatnonzero(~made.alive[: made.used])[::-1].tolist()
     return made
 
 

@@ -7,7 +7,6 @@ asked is in `mesh_rays` and `mesh_collisions`.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, cast
 
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import archive
 from ._arrays import moved_vertices, vertices_and_faces
+from ._threads import new_lock
 from ._work import work_options
 from .build.choose import build_tree
 from .build.compare import validate_mesh
@@ -64,7 +64,7 @@ class Mesh(MeshCollisions):
     def __init__(self, vertices: ArrayLike, faces: ArrayLike, *, copy: bool = True) -> None:
         # vertices, faces and the tree, if built, in one: who looks at more than one of them must not read twice
         self._now = Solid(*vertices_and_faces(vertices, faces, copy=copy), None)
-        self._building = threading.RLock()
+        self._building = new_lock()
 
     @property
     def vertices(self) -> NDArray[Any]:
@@ -267,4 +267,4 @@ class Mesh(MeshCollisions):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._now = Solid(**state)
         self.vertices.flags.writeable = self.faces.flags.writeable = False
-        self._building = threading.RLock()
+        self._building = new_lock()

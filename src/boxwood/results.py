@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import operator
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._threads import Lock, new_lock
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 Ids: TypeAlias = NDArray[np.int64]
@@ -271,7 +272,7 @@ class Counters:
     boxes_tested: int = 0
     primitives_tested: int = 0
     hits: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+    _lock: Lock = field(default_factory=new_lock, init=False, repr=False, compare=False)
 
     def add(self, *, queries: int = 0, boxes_tested: int = 0, primitives_tested: int = 0, hits: int = 0) -> None:
         """Add to the sums; safe from several threads at once."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from typing import NamedTuple
 
 import numpy as np
 
+from .._threads import new_lock
 from .._transforms import Transforms
 from ..tree.box_tree import BoxSetTree
 from .solids import Solid
@@ -54,7 +54,7 @@ class Tally:
 
     def __init__(self):
         self.boxes_tested = self.primitives_tested = 0
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def add(self, *, queries=0, boxes_tested=0, primitives_tested=0, hits=0):
         with self._lock:

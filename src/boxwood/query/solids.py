@@ -8,7 +8,6 @@ not matter how faces turn.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -47,18 +46,19 @@ class Volume:
     """What a surface bounds."""
 
     def __init__(self, solid: Solid) -> None:
-        self.solid = solid
-
-    @cached_property
-    def faces(self) -> np.ndarray:
-        """The ids of faces with an area, rising."""
-        tree = self.solid.tree
+        self.solid, tree = solid, solid.tree
         corners = tree.blocks.reshape(-1, BLOCK_FLOATS // BLOCK_SIZE, BLOCK_SIZE)[:, 0]
-        return np.sort(tree.ids[(tree.ids >= 0) & ~np.isnan(corners).reshape(-1)])
+        self.faces = np.sort(tree.ids[(tree.ids >= 0) & ~np.isnan(corners).reshape(-1)])  # those with an area
+        self._closed: bool | None = None
 
-    @cached_property
+    @property
     def closed(self) -> bool:
         """Whether each edge has an even number of faces; vertices at one place are one."""
+        if self._closed is None:  # not functools.cached_property: in Python 3.11 all share a lock, which a fork copies
+            self._closed = self._edges_pair()
+        return self._closed
+
+    def _edges_pair(self) -> bool:
         _, names = np.unique(self.solid.vertices, axis=0, return_inverse=True)
         corners = names.reshape(-1)[self.solid.faces[self.faces]].astype(np.int64)
         edges = np.sort(np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]]), axis=1)

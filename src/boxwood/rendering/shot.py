@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -74,14 +73,14 @@ class Shot:
         yield
         self.seconds[phase] += time.perf_counter() - begin
 
-    @cached_property
+    @property
     def dtype(self) -> np.dtype[Any]:
         """The mesh's, or float64 where the camera stands too far off for float32."""
         with np.errstate(over="ignore"):
             near = np.isfinite(np.array(self.camera.position, self.mesh.dtype)).all()
         return self.mesh.dtype if near else np.dtype(np.float64)
 
-    @cached_property
+    @property
     def light(self) -> NDArray[np.float64]:
         """The unit vector towards the key light."""
         right, _, forward = self.camera.axes()
