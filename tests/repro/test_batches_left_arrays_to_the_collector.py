@@ -20,8 +20,9 @@ class Held:
 
 
 @pytest.mark.small
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("run", [run_chunks, run_steps])
-def test_a_batch_that_has_ended_is_gone(run):
+def test_a_batch_that_has_ended_is_gone(run, threads):
     gc.collect()
     gc.disable()
     try:
@@ -31,7 +32,7 @@ def test_a_batch_that_has_ended_is_gone(run):
         def work(begin, end, held=held):
             return iter([end]) if held is not None else None
 
-        run(work, 100, chunk=10, threads=2)
+        run(work, 100, chunk=10, threads=threads)
         del work, held
         until = time.monotonic() + 10
         while gone() is not None and time.monotonic() < until:  # a helper that came too late may still look at it
