@@ -3,8 +3,8 @@
 An id is a row of all arrays; no object is made for an instance. A question takes the arrays as they are: who changes
 them afterwards makes copies first, so that questions in other threads go on undisturbed.
 
-A change may be cut off, by Ctrl-C or because another thread forks and its child has the scene as it was then. So what is
-to be done is noted before anything is done, and whoever comes next does it to the end, or once more.
+A change may be cut off, by Ctrl-C or because another thread forks and its child has the scene as it was then. So what
+is to be done is noted before anything is done, and whoever comes next does it to the end, or once more.
 
 The tree is refitted when instances have moved, and built anew when they have come or gone, or when its boxes have grown
 by half in surface area, all told, since it was built.

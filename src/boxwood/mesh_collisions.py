@@ -65,8 +65,8 @@ class MeshCollisions(MeshRays):
         Raises
         ------
         ValueError
-            For a transform of another shape, not finite, not affine or singular (it names the first), or a negative
-            tolerance.
+            For a transform of another shape, not finite, not affine, singular or beyond the numbers (it names the
+            first), or a negative tolerance.
 
         Examples
         --------

@@ -1,8 +1,8 @@
 """Two meshes, each placed somewhere by a transform, as the walk down their trees sees them; and a mesh and itself.
 
-Corners are looked at in one space, the world times a power of two, where each is moved in float64: as NumPy would with
-(a x + b y) + c z + d, so what is decided there is exact for the vertices so moved. Boxes are carried from the space
-of one tree to that of the other, no smaller than they are.
+Corners are looked at in one space, the world times a power of two by which the larger mesh has about size one. There
+each is moved in float64, as NumPy would with (a x + b y) + c z + d, so what is decided is exact for vertices so moved.
+Boxes are carried from the space of one tree to that of the other, no smaller than they are.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ ROUGHLY = 2.0**-20
 MOST = 1e30
 """Where more is computed with, nothing is ruled out."""
 
-# A row of a passage: three of a matrix and a shift each, then what to add on each axis.
+# A row of a passage: three of a matrix and a shift each, then what to add on each axis, then the scale of the world.
 PASSAGE = 16
+SCALE = 15
 
 
 class Placed(NamedTuple):
@@ -41,7 +42,7 @@ class Placed(NamedTuple):
     other_moves: np.ndarray
     forth: np.ndarray  # (n, 16) float64: from the first tree's space to the second's
     back: np.ndarray
-    reach: float  # what is no farther apart counts as a contact
+    reach: float  # what is no farther apart counts as a contact, in the world
     row: np.ndarray  # (1,) int64: the pair at hand
     current: np.ndarray  # (32,) float32: its passages forth and back, for eight boxes at once
 
@@ -70,6 +71,21 @@ def _(relation):
 @with_itself.implemented_for(Placed)
 def _(relation):
     return False
+
+
+@generic
+def scaled_reach(relation):
+    """The reach in the space where triangles are looked at."""
+
+
+@scaled_reach.implemented_for(Itself)
+def _(relation):
+    return 0.0
+
+
+@scaled_reach.implemented_for(Placed)
+def _(relation):
+    return relation.reach * relation.forth[relation.row[0], SCALE]
 
 
 @carried.implemented_for(Itself)

@@ -7,13 +7,12 @@ import numpy as np
 from .._jit import inline, kernel
 from .._threads import run_chunks
 from ..geometry.box import index
-from ..geometry.placement import moved
+from ..geometry.placement import SCALE, moved
 from ..geometry.predicates import EXPANSION_ROOM
 from ..geometry.triangle_distance import nearest_points
 from ..geometry.triangle_segment import MOST_CORNERS, segment_of
 from ..layout import FRAME_SCALE
 from .contacts import NEAR
-from .pairing import common_scale
 
 f8 = np.float64
 
@@ -30,9 +29,10 @@ def placed_corner(vertices, face, corner, scale, moves, row):
 
 @kernel
 def fill_segments(
-    vertices, faces, scale, moves, others, other_faces, other_scale, other_moves, found, rows, segments, begin, end
+    vertices, faces, scale, moves, others, other_faces, other_scale, other_moves, passages, found, rows, segments,
+    begin, end,
 ):  # fmt: skip
-    """The segments of the pairs begin to end, in the scaled world."""
+    """The segments of the pairs begin to end, in the world."""
     factor, other_factor = vertices.dtype.type(scale), others.dtype.type(other_scale)
     points, room = np.empty((MOST_CORNERS, 3), np.float64), np.empty(EXPANSION_ROOM, np.float64)
     for i in range(begin, end):
@@ -48,8 +48,9 @@ def fill_segments(
         else:
             x, y, z, u, v, w = segment_of(p, q, r, a, b, c, points, room)
             one, two = (x, y, z), (u, v, w)
+        size = 1.0 / passages[row, SCALE]
         for axis in range(3):
-            segments[i, 0, axis], segments[i, 1, axis] = one[axis], two[axis]
+            segments[i, 0, axis], segments[i, 1, axis] = one[axis] * size, two[axis] * size
 
 
 def contact_segments(first, second, relation, contacts, threads=None) -> np.ndarray:
@@ -62,9 +63,8 @@ def contact_segments(first, second, relation, contacts, threads=None) -> np.ndar
         fill_segments(
             vertices.reshape(-1), faces, tree.frame[FRAME_SCALE], relation.moves,
             others.reshape(-1), other_faces, other_tree.frame[FRAME_SCALE], relation.other_moves,
-            contacts.found, contacts.rows, segments, begin, end,
+            relation.forth, contacts.found, contacts.rows, segments, begin, end,
         )  # fmt: skip
 
     run_chunks(fill, len(segments), chunk=CHUNK, threads=threads)
-    segments /= common_scale(tree.frame, other_tree.frame)
     return segments

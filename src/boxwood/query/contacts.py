@@ -16,7 +16,7 @@ from .._threads import CHUNKS_PER_THREAD, run_steps, usable_cpus
 from ..build.radix import sorted_by_bits
 from ..descend import STEPS, count_primitives
 from ..descend_pairs import ROOT, code_of, is_leaf_pair, open_pair, pair_stack, turn_to, with_itself
-from ..geometry.placement import PASSAGE, Itself, Placed, corner, corners
+from ..geometry.placement import PASSAGE, Itself, Placed, corner, corners, scaled_reach
 from ..geometry.predicates import EXPANSION_ROOM
 from ..geometry.triangle_distance import nearest_points
 from ..geometry.triangle_lanes import (
@@ -67,7 +67,7 @@ def _(relation, p, q, r, a, b, c, room):
     found = relation_of(p, q, r, a, b, c, room)
     if found == DISJOINT and relation.reach > 0.0:
         squared, _, _ = nearest_points(p, q, r, a, b, c)
-        if squared <= relation.reach * relation.reach:
+        if squared <= scaled_reach(relation) * scaled_reach(relation):
             return NEAR
     return found
 
@@ -140,6 +140,7 @@ def find_contacts(
     while task < last_task and work < steps:
         row = rows[task]
         turn_to(relation, row)
+        reach = scaled_reach(relation)
         if top == 0:
             stack.first[0], stack.second[0] = first[task], second[task]
             top = 1
@@ -175,7 +176,7 @@ def find_contacts(
                         if ids[place * BLOCK_SIZE + lane] < 0:
                             break
                         count_primitives(counts, other_ids, against * BLOCK_SIZE)
-                        bits = boxes_meet(lower, upper, lanes, lane, relation.reach)
+                        bits = boxes_meet(lower, upper, lanes, lane, reach)
                         if itself and against == place:
                             bits &= ~np.uint32((2 << lane) - 1)
                         close |= bits << np.uint32(BLOCK_SIZE * lane)

@@ -1,6 +1,7 @@
 """Pairs of placed meshes as kernels read them: how corners are moved, and how boxes pass from tree to tree.
 
-All is in the world times one power of two, the smaller of the trees' scales, which changes no digit. What a passage
+All is in the world times a power of two, which changes no digit. Each pair has its own, by which the larger of its
+meshes, as placed there, has about size one: so signs are exact wherever the pair is and however large. What a passage
 adds to a box covers the roundings of corners, of boxes and of the passage itself, and what the inverse may be wrong by.
 """
 
@@ -10,10 +11,10 @@ import math
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import inline, kernel
 from .._threads import run_chunks
 from .._transforms import ROUNDING, Transforms
-from ..geometry.placement import PASSAGE, Placed
+from ..geometry.placement import PASSAGE, SCALE, Placed
 from ..layout import FRAME_CENTER, FRAME_SCALE
 
 CHUNK = 4096
@@ -21,55 +22,104 @@ CHUNK = 4096
 EXTENT = 2.1
 """No box reaches farther from the centre of its tree (`tree.validate`)."""
 
-
-def common_scale(frame, other) -> float:
-    """The power of two by which the world is multiplied."""
-    return float(min(frame[FRAME_SCALE], other[FRAME_SCALE]))
+MOST = 2.0**1020
+"""Sixteen times that is no number any more."""
 
 
 def pairing(
     frame, other, first: Transforms, second: Transforms, tolerance=0.0, rows=None, other_rows=None, threads=None
 ) -> Placed:
     """As many pairs as there are transforms, the first for the mesh of the one tree, the second for that of the other;
-    one transform goes with many. `rows` and `other_rows` (n,) pick from the transforms, for pairs that share them."""
+    one transform goes with many. `rows` and `other_rows` (n,) pick from the transforms, for pairs that share them.
+
+    ValueError where the second of a pair is moved beyond the numbers; it names the first transform.
+    """
     if rows is None:
         (number,) = np.broadcast_shapes(first.matrices.shape[:1], second.matrices.shape[:1])
         rows, other_rows = (
             np.arange(number) if len(one.matrices) == number else np.zeros(number, np.int64) for one in (first, second)
         )
-    scale, number = common_scale(frame, other), len(rows)
-    reach = float(tolerance) * scale
+    number, reach = len(rows), float(tolerance)
     moves, other_moves = np.empty((number, 12)), np.empty((number, 12))
     forth, back = np.zeros((number, PASSAGE)), np.zeros((number, PASSAGE))
 
     def fill(begin, end):
-        larger, other_larger = frame[FRAME_SCALE] / scale, other[FRAME_SCALE] / scale
-        fill_moves(first.matrices, rows, 1.0 / larger, scale, moves, begin, end)
-        fill_moves(second.matrices, other_rows, 1.0 / other_larger, scale, other_moves, begin, end)
-        onto = second.inverses, second.errors, other_rows, other_larger
+        from_one, from_other = (first.matrices, rows, frame), (second.matrices, other_rows, other)
+        beyond = fill_moves(*from_one, *from_other, moves, other_moves, forth, back, begin, end)
+        onto = second.inverses, second.errors, other_rows
         fill_passages(moves, other_moves, frame, other, *onto, reach, forth, begin, end)
-        onto = first.inverses, first.errors, rows, larger
+        onto = first.inverses, first.errors, rows
         fill_passages(other_moves, moves, other, frame, *onto, reach, back, begin, end)
+        return beyond
 
-    run_chunks(fill, number, chunk=CHUNK, threads=threads)
+    beyond = min(run_chunks(fill, number, chunk=CHUNK, threads=threads), default=len(second.matrices))
+    if beyond < len(second.matrices):
+        place = [int(i) for i in np.unravel_index(beyond, second.shape)] if second.shape else ""
+        raise ValueError(f"transform{place} moves the mesh beyond the numbers")
     return Placed(moves, other_moves, forth, back, reach, np.zeros(1, np.int64), np.zeros(2 * PASSAGE, np.float32))
 
 
 @kernel
-def fill_moves(matrices, rows, factor, scale, moves, begin, end):
-    """Of the pairs begin to end: from blocks, which have their tree's scale, to the scaled world."""
+def fill_moves(
+    matrices, rows, frame, others, other_rows, other_frame, moves, other_moves, forth, back, begin, end
+):  # fmt: skip
+    """Of the pairs begin to end: from blocks, which have their tree's scale, to the scaled world, and its scale.
+
+    The first row of the others that moves its mesh beyond the numbers, or how many rows there are.
+    """
+    beyond = len(others)
     for i in range(begin, end):
-        for axis in range(3):
-            for k in range(3):
-                moves[i, 4 * axis + k] = matrices[rows[i], axis, k] * factor
-            moves[i, 4 * axis + 3] = matrices[rows[i], axis, 3] * scale
+        size, far = measured(matrices, rows[i], frame)
+        other_size, other_far = measured(others, other_rows[i], other_frame)
+        if other_far >= MOST and not stays(others, other_rows[i]):
+            beyond = min(beyond, other_rows[i])
+        # a scaled coordinate must not overflow either, where a small pair is far from the origin
+        power = 1000 - max(math.frexp(max(far, other_far))[1] + 4, 0)
+        scale = math.ldexp(1.0, min(max(-3 - math.frexp(max(size, other_size))[1], -1023), power))
+        put_move(matrices, rows[i], scale / frame[FRAME_SCALE], scale, moves, i)
+        put_move(others, other_rows[i], scale / other_frame[FRAME_SCALE], scale, other_moves, i)
+        forth[i, SCALE] = back[i, SCALE] = scale
+    return beyond
+
+
+@inline
+def measured(matrices, row, frame):
+    """How large a mesh is in the world and how far its coordinates reach, both about, and a sixteenth of it."""
+    unit, size, far = 0.0625 / frame[FRAME_SCALE], 0.0, 0.0
+    for axis in range(3):
+        reach = abs(matrices[row, axis, 3]) * 0.0625
+        for k in range(3):
+            part = abs(matrices[row, axis, k]) * unit
+            size = max(size, part)
+            reach += part * (abs(frame[FRAME_CENTER + k]) + EXTENT)
+        far = max(far, reach)
+    return size, far
+
+
+@inline
+def stays(matrices, row):
+    """Whether a transform is none."""
+    for axis in range(3):
+        for k in range(4):
+            if matrices[row, axis, k] != (1.0 if axis == k else 0.0):
+                return False
+    return True
+
+
+@inline
+def put_move(matrices, row, factor, scale, moves, i):
+    for axis in range(3):
+        for k in range(3):
+            moves[i, 4 * axis + k] = matrices[row, axis, k] * factor
+        moves[i, 4 * axis + 3] = matrices[row, axis, 3] * scale
 
 
 @kernel
-def fill_passages(moves, other_moves, frame, other, inverses, errors, rows, larger, reach, passages, begin, end):
+def fill_passages(moves, other_moves, frame, other, inverses, errors, rows, reach, passages, begin, end):
     """Of the pairs begin to end: from the space of one tree to that of the other, as rows of a `Placed`."""
     for i in range(begin, end):
         wrong = 2.0 * errors[rows[i]] / (1.0 - errors[rows[i]])
+        larger, scaled_reach = other[FRAME_SCALE] / passages[i, SCALE], reach * passages[i, SCALE]
         finite = True
         for axis in range(3):
             shift, pad, square = 0.0, 0.0, 0.0
@@ -90,11 +140,11 @@ def fill_passages(moves, other_moves, frame, other, inverses, errors, rows, larg
             passages[i, 4 * axis + 3] = shift - other[FRAME_CENTER + axis]
             pad = (pad + beyond) * (16.0 * ROUNDING) + wrong * beyond
             if reach > 0.0:
-                pad += math.sqrt(square) * (reach * (1.0 + 4.0 * ROUNDING))
+                pad += math.sqrt(square) * (scaled_reach * (1.0 + 4.0 * ROUNDING))
             passages[i, 12 + axis] = pad
             for j in range(4):
                 finite &= abs(passages[i, 4 * axis + j]) < np.inf
             finite &= pad < np.inf
         if not finite:  # what overflows says nothing: such a pair is looked at everywhere
-            for k in range(PASSAGE):
-                passages[i, k] = 1e300 if k in (12, 13, 14) else 0.0
+            for k in range(SCALE):
+                passages[i, k] = 0.0 if k < 12 else 1e300

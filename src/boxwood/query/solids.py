@@ -17,6 +17,7 @@ from .._jit import kernel
 from .._threads import run_chunks
 from .._transforms import Transforms
 from ..build.choose import build_tree
+from ..geometry.placement import SCALE
 from ..geometry.predicates import EXPANSION_ROOM
 from ..geometry.triangle_segment import MOST_CORNERS, common_corners
 from ..geometry.triangle_triangle import COPLANAR
@@ -25,7 +26,7 @@ from .all_hits import all_hits
 from .contact_segments import placed_corner
 from .contacts import contacts_unless_crossing
 from .hit_count import hit_count
-from .pairing import common_scale, pairing
+from .pairing import pairing
 
 WEIGHTS = np.array([0.41, 0.33, 0.26])
 """Of a face's corners in the point that stands for it: no corner, edge or middle, where other surfaces often pass."""
@@ -158,7 +159,7 @@ def middles_of(first: Solid, second: Solid, pairs, relation, threads=None) -> np
         )  # fmt: skip
 
     run_chunks(fill, len(pairs), chunk=4096, threads=threads)
-    return middles / common_scale(frame, other)
+    return middles / relation.forth[0, SCALE]
 
 
 @kernel
