@@ -266,7 +266,7 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
         tasks = NOTHING
     else:
         tasks = ALL if number == 1 else (np.full(number, ROOT), np.full(number, ROOT), np.arange(number))
-    parts, stack_depths, workers = [], (tree.depth, other.depth), threads or usable_cpus()
+    parts, stack_depths = [], (tree.depth, other.depth)
     arrays = *tree.arrays, *other.arrays
     counts = None if counters is None else np.zeros(2, np.int64)
     if number == 1:
@@ -278,9 +278,6 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
             parts.append(found[:used])
             tasks = stack.first[: state[1]], stack.second[: state[1]], tasks[2]
         tasks = places(tree, other, relation, counts, *tasks[:2])
-        chunk = len(tasks[0]) // (PARTS * workers)
-    else:
-        chunk = min(MOST_ROWS, number // (CHUNKS_PER_THREAD * workers))
 
     def find(begin, end):
         own = None if counters is None else np.zeros(2, np.int64)
@@ -296,7 +293,9 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
             counters.add(boxes_tested=own[0], primitives_tested=own[1])
 
     if len(tasks[0]) or progress is not None:
-        run_steps(find, len(tasks[0]), chunk=max(1, chunk), threads=threads, progress=progress)
+        for_each = (PARTS if number == 1 else CHUNKS_PER_THREAD) * (threads or usable_cpus())
+        chunk = max(1, min(MOST_ROWS, len(tasks[0]) // for_each))
+        run_steps(find, len(tasks[0]), chunk=chunk, threads=threads, progress=progress)
     found = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.empty((0, 4), np.int32)
     if counters is not None:
         counters.add(queries=number, hits=len(found), boxes_tested=counts[0], primitives_tested=counts[1])

@@ -11,7 +11,8 @@ import math
 
 import numpy as np
 
-from .._jit import inline, kernel
+from .._jit import apart, inline, kernel
+from .._simd import stay_apart
 from .._threads import run_chunks
 from .._transforms import ROUNDING, Transforms
 from ..geometry.placement import PASSAGE, SCALE, Placed
@@ -35,22 +36,17 @@ def pairing(
     ValueError where the second of a pair is moved beyond the numbers; it names the first transform.
     """
     if rows is None:
-        (number,) = np.broadcast_shapes(first.matrices.shape[:1], second.matrices.shape[:1])
-        rows, other_rows = (
-            np.arange(number) if len(one.matrices) == number else np.zeros(number, np.int64) for one in (first, second)
-        )
+        many, others = len(first.matrices), len(second.matrices)
+        number = others if many == 1 else many
+        rows, other_rows = (np.zeros(number, np.int64) if n == 1 else np.arange(number) for n in (many, others))
     number, reach = len(rows), float(tolerance)
     moves, other_moves = np.empty((number, 12)), np.empty((number, 12))
     forth, back = np.zeros((number, PASSAGE)), np.zeros((number, PASSAGE))
 
     def fill(begin, end):
-        from_one, from_other = (first.matrices, rows, frame), (second.matrices, other_rows, other)
-        beyond = fill_moves(*from_one, *from_other, moves, other_moves, forth, back, begin, end)
-        onto = second.inverses, second.errors, other_rows
-        fill_passages(moves, other_moves, frame, other, *onto, reach, forth, begin, end)
-        onto = first.inverses, first.errors, rows
-        fill_passages(other_moves, moves, other, frame, *onto, reach, back, begin, end)
-        return beyond
+        one = rows, first.matrices, first.inverses, first.errors, frame, moves, forth
+        two = other_rows, second.matrices, second.inverses, second.errors, other, other_moves, back
+        return fill_pairs(*one, *two, reach, begin, end)
 
     beyond = min(run_chunks(fill, number, chunk=CHUNK, threads=threads), default=len(second.matrices))
     if beyond < len(second.matrices):
@@ -60,25 +56,30 @@ def pairing(
 
 
 @kernel
-def fill_moves(
-    matrices, rows, frame, others, other_rows, other_frame, moves, other_moves, forth, back, begin, end
+def fill_pairs(
+    rows, matrices, inverses, errors, frame, moves, forth,
+    other_rows, others, other_inverses, other_errors, other_frame, other_moves, back, reach, begin, end,
 ):  # fmt: skip
-    """Of the pairs begin to end: from blocks, which have their tree's scale, to the scaled world, and its scale.
+    """Of the pairs begin to end: from blocks, which have their tree's scale, to the scaled world, its scale, and the
+    passages.
 
     The first row of the others that moves its mesh beyond the numbers, or how many rows there are.
     """
     beyond = len(others)
     for i in range(begin, end):
-        size, far = measured(matrices, rows[i], frame)
-        other_size, other_far = measured(others, other_rows[i], other_frame)
-        if other_far >= MOST and not stays(others, other_rows[i]):
-            beyond = min(beyond, other_rows[i])
+        row, other_row = rows[i], other_rows[i]
+        size, far = measured(matrices, row, frame)
+        other_size, other_far = measured(others, other_row, other_frame)
+        if other_far >= MOST and not stays(others, other_row):
+            beyond = min(beyond, other_row)
         # a scaled coordinate must not overflow either, where a small pair is far from the origin
         power = 1000 - max(math.frexp(max(far, other_far))[1] + 4, 0)
         scale = math.ldexp(1.0, min(max(-3 - math.frexp(max(size, other_size))[1], -1023), power))
-        put_move(matrices, rows[i], scale / frame[FRAME_SCALE], scale, moves, i)
-        put_move(others, other_rows[i], scale / other_frame[FRAME_SCALE], scale, other_moves, i)
+        put_move(matrices, row, scale / frame[FRAME_SCALE], scale, moves, i)
+        put_move(others, other_row, scale / other_frame[FRAME_SCALE], scale, other_moves, i)
         forth[i, SCALE] = back[i, SCALE] = scale
+        put_passage(moves, other_moves, frame, other_frame, other_inverses, other_errors, other_row, reach, forth, i)
+        put_passage(other_moves, moves, other_frame, frame, inverses, errors, row, reach, back, i)
     return beyond
 
 
@@ -114,37 +115,37 @@ def put_move(matrices, row, factor, scale, moves, i):
         moves[i, 4 * axis + 3] = matrices[row, axis, 3] * scale
 
 
-@kernel
-def fill_passages(moves, other_moves, frame, other, inverses, errors, rows, reach, passages, begin, end):
-    """Of the pairs begin to end: from the space of one tree to that of the other, as rows of a `Placed`."""
-    for i in range(begin, end):
-        wrong = 2.0 * errors[rows[i]] / (1.0 - errors[rows[i]])
-        larger, scaled_reach = other[FRAME_SCALE] / passages[i, SCALE], reach * passages[i, SCALE]
-        finite = True
-        for axis in range(3):
-            shift, pad, square = 0.0, 0.0, 0.0
-            for k in range(3):
-                inverse = inverses[rows[i], axis, k] * larger
-                m = 4 * k
-                center = moves[i, m] * frame[FRAME_CENTER] + moves[i, m + 1] * frame[FRAME_CENTER + 1]
-                center += moves[i, m + 2] * frame[FRAME_CENTER + 2]
-                shift += inverse * (center + (moves[i, m + 3] - other_moves[i, m + 3]))
-                far = abs(moves[i, m + 3]) + abs(other_moves[i, m + 3])
-                for j in range(3):
-                    far += abs(moves[i, m + j]) * (abs(frame[FRAME_CENTER + j]) + EXTENT)
-                    far += abs(other_moves[i, m + j]) * (abs(other[FRAME_CENTER + j]) + EXTENT)
-                    passages[i, 4 * axis + j] += inverse * moves[i, m + j]
-                pad += abs(inverse) * far
-                square += inverse * inverse
-            beyond = abs(other[FRAME_CENTER + axis]) + EXTENT
-            passages[i, 4 * axis + 3] = shift - other[FRAME_CENTER + axis]
-            pad = (pad + beyond) * (16.0 * ROUNDING) + wrong * beyond
-            if reach > 0.0:
-                pad += math.sqrt(square) * (scaled_reach * (1.0 + 4.0 * ROUNDING))
-            passages[i, 12 + axis] = pad
-            for j in range(4):
-                finite &= abs(passages[i, 4 * axis + j]) < np.inf
-            finite &= pad < np.inf
-        if not finite:  # what overflows says nothing: such a pair is looked at everywhere
-            for k in range(SCALE):
-                passages[i, k] = 0.0 if k < 12 else 1e300
+@apart
+def put_passage(moves, other_moves, frame, other, inverses, errors, row, reach, passages, i):
+    """From the space of one tree to that of the other, as a row of a `Placed`."""
+    stay_apart()
+    wrong = 2.0 * errors[row] / (1.0 - errors[row])
+    larger, scaled_reach = other[FRAME_SCALE] / passages[i, SCALE], reach * passages[i, SCALE]
+    finite = True
+    for axis in range(3):
+        shift, pad, square = 0.0, 0.0, 0.0
+        for k in range(3):
+            inverse = inverses[row, axis, k] * larger
+            m = 4 * k
+            center = moves[i, m] * frame[FRAME_CENTER] + moves[i, m + 1] * frame[FRAME_CENTER + 1]
+            center += moves[i, m + 2] * frame[FRAME_CENTER + 2]
+            shift += inverse * (center + (moves[i, m + 3] - other_moves[i, m + 3]))
+            far = abs(moves[i, m + 3]) + abs(other_moves[i, m + 3])
+            for j in range(3):
+                far += abs(moves[i, m + j]) * (abs(frame[FRAME_CENTER + j]) + EXTENT)
+                far += abs(other_moves[i, m + j]) * (abs(other[FRAME_CENTER + j]) + EXTENT)
+                passages[i, 4 * axis + j] += inverse * moves[i, m + j]
+            pad += abs(inverse) * far
+            square += inverse * inverse
+        beyond = abs(other[FRAME_CENTER + axis]) + EXTENT
+        passages[i, 4 * axis + 3] = shift - other[FRAME_CENTER + axis]
+        pad = (pad + beyond) * (16.0 * ROUNDING) + wrong * beyond
+        if reach > 0.0:
+            pad += math.sqrt(square) * (scaled_reach * (1.0 + 4.0 * ROUNDING))
+        passages[i, 12 + axis] = pad
+        for j in range(4):
+            finite &= abs(passages[i, 4 * axis + j]) < np.inf
+        finite &= pad < np.inf
+    if not finite:  # what overflows says nothing: such a pair is looked at everywhere
+        for k in range(SCALE):
+            passages[i, k] = 0.0 if k < 12 else 1e300
