@@ -202,7 +202,6 @@ def _require_one(placed: Transforms) -> None:
 
 
 def _intersections(mesh: Solid, other: Solid, relation: Any, contacts: Contacts, threads: int | None) -> Intersections:
-    segments = contact_segments(mesh, other, relation, contacts, threads)
     dtype = np.result_type(mesh.vertices.dtype, other.vertices.dtype)
-    pairs = contacts.found[:, :2].astype(np.int64)
-    return Intersections(pairs, told(contacts.found), segments.astype(dtype, copy=False))
+    segments = contact_segments(mesh, other, relation, contacts, dtype, threads)
+    return Intersections(contacts.found[:, :2].astype(np.int64), told(contacts.found), segments)

@@ -29,10 +29,10 @@ def placed_corner(vertices, face, corner, scale, moves, row):
 
 @kernel
 def fill_segments(
-    vertices, faces, scale, moves, others, other_faces, other_scale, other_moves, passages, found, rows, segments,
-    begin, end,
+    vertices, faces, scale, moves, others, other_faces, other_scale, other_moves, passages, found, rows, begin, end,
+    segments,
 ):  # fmt: skip
-    """The segments of the pairs begin to end, in the world."""
+    """The segments of the pairs begin to end, in the world, from the first row of segments on."""
     factor, other_factor = vertices.dtype.type(scale), others.dtype.type(other_scale)
     points, room = np.empty((MOST_CORNERS, 3), np.float64), np.empty(EXPANSION_ROOM, np.float64)
     for i in range(begin, end):
@@ -50,21 +50,24 @@ def fill_segments(
             one, two = (x, y, z), (u, v, w)
         size = 1.0 / passages[row, SCALE]
         for axis in range(3):
-            segments[i, 0, axis], segments[i, 1, axis] = one[axis] * size, two[axis] * size
+            segments[i - begin, 0, axis], segments[i - begin, 1, axis] = one[axis] * size, two[axis] * size
 
 
-def contact_segments(first, second, relation, contacts, threads=None) -> np.ndarray:
-    """(m, 2, 3) float64, of two `solids.Solid`."""
-    segments = np.empty((len(contacts.found), 2, 3))
+def contact_segments(first, second, relation, contacts, dtype=f8, threads=None) -> np.ndarray:
+    """(m, 2, 3), of two `solids.Solid`; computed in float64 and rounded a chunk at a time."""
+    segments = np.empty((len(contacts.found), 2, 3), dtype)
     vertices, faces, tree = first
     others, other_faces, other_tree = second
 
     def fill(begin, end):
+        part = segments[begin:end] if dtype == f8 else np.empty((end - begin, 2, 3))
         fill_segments(
             vertices.reshape(-1), faces, tree.frame[FRAME_SCALE], relation.moves,
             others.reshape(-1), other_faces, other_tree.frame[FRAME_SCALE], relation.other_moves,
-            relation.forth, contacts.found, contacts.rows, segments, begin, end,
+            relation.forth, contacts.found, contacts.rows, begin, end, part,
         )  # fmt: skip
+        if dtype != f8:
+            segments[begin:end] = part
 
     run_chunks(fill, len(segments), chunk=CHUNK, threads=threads)
     return segments

@@ -14,7 +14,7 @@ from ..build.renew import refit_box_tree
 from .bodies import Bodies, BodyTree, groups, transforms_of
 from .box_pairs import box_pairs
 from .contact_segments import contact_segments
-from .contacts import meets, placed_contacts, told
+from .contacts import Contacts, in_order, meets, placed_contacts, told
 from .overlapping import overlapping_boxes
 from .pairing import pairing
 
@@ -102,18 +102,61 @@ def which_meet(left: Bodies, right: Bodies, pairs, tolerance=0.0, *, threads=Non
 def all_contacts(left: Bodies, right: Bodies, pairs, tolerance=0.0, *, threads=None, progress=None, counters=None):
     """The `BodyContacts` of those of the pairs (m, 2), sorted, that meet."""
     asked, turned = in_order_of_meshes(left, pairs) if left is right else (pairs, np.zeros(len(pairs), bool))
-    rows, faces, relations = [np.empty(0, np.int64)], [np.empty((0, 2), np.int64)], [np.empty(0, np.int8)]
-    segments = [np.empty((0, 2, 3))]
-    for part, one, other, relation, step in batches(left, right, asked, tolerance, threads, progress):
-        found = placed_contacts(one.tree, other.tree, relation, threads=threads, progress=step, counters=counters)
-        segments.append(contact_segments(one, other, relation, found, threads))
-        row = part[found.rows]
-        rows.append(row)
-        faces.append(np.where(turned[row, None], found.found[:, 1::-1], found.found[:, :2]).astype(np.int64))
-        relations.append(told(found.found))
-    row, face = np.concatenate(rows), np.concatenate(faces)
-    order = np.lexsort((face[:, 1], face[:, 0], row))
-    number = np.bincount(row, minlength=len(pairs))
-    splits = np.concatenate([[0], np.cumsum(number[number > 0])])
-    codes = np.concatenate(relations)[order]
-    return BodyContacts(pairs[number > 0], splits, face[order], codes, np.concatenate(segments)[order])
+    options = {"threads": threads, "counters": counters}
+    held = [
+        batch_contacts(part, one, other, relation, turned[part], progress=step, **options)
+        for part, one, other, relation, step in batches(left, right, asked, tolerance, threads, progress)
+    ]
+    number = np.zeros(len(pairs), np.int64)
+    for batch in held:
+        number[batch.rows] = batch.number
+    splits = np.concatenate([[0], np.cumsum(number)])
+    met = number > 0
+    return BodyContacts(pairs[met], splits[np.append(met, True)], *joined(held, splits))
+
+
+class BatchContacts(NamedTuple):
+    """Contacts of a batch of pairs, sorted by pair and then by faces."""
+
+    rows: np.ndarray  # (n,) the pairs, rising
+    number: np.ndarray  # (n,) of the contacts of each
+    faces: np.ndarray  # (c, 2) int32
+    relations: np.ndarray  # (c,) int8
+    segments: np.ndarray  # (c, 2, 3) float64
+
+
+def batch_contacts(rows, one, other, relation, turned, *, threads, progress, counters) -> BatchContacts:
+    """Of pairs some of which are turned, whose faces are sorted and told the other way round."""
+    options = {"threads": threads, "progress": progress, "counters": counters}
+    found = placed_contacts(one.tree, other.tree, relation, **options)
+    faces = found.found[:, :2].copy()
+    if turned.any():
+        whole = np.concatenate([found.found, found.rows[:, None]], axis=1)
+        swap(whole, turned)
+        whole = in_order(whole)
+        faces = whole[:, :2].copy()
+        swap(whole, turned)
+        found = Contacts(whole[:, :3], whole[:, 3])
+    number = np.bincount(found.rows, minlength=len(rows))
+    segments = contact_segments(one, other, relation, found, threads=threads)
+    return BatchContacts(rows, number, faces, told(found.found), segments)
+
+
+def swap(contacts, turned):
+    """The faces of contacts (m, 4) in rows that are turned."""
+    there = turned[contacts[:, 3]]
+    contacts[there, :2] = contacts[there, 1::-1]
+
+
+def joined(held: list[BatchContacts], splits):
+    """Faces, relations and segments of all batches at the places that splits tell; what is written is let go."""
+    if len(held) == 1:
+        return held[0].faces.astype(np.int64), held[0].relations, held[0].segments
+    count = splits[-1]
+    faces, relations, segments = np.empty((count, 2), np.int64), np.empty(count, np.int8), np.empty((count, 2, 3))
+    while held:
+        batch = held.pop()
+        places = np.arange(len(batch.faces))
+        places += np.repeat(splits[batch.rows] - np.cumsum(batch.number) + batch.number, batch.number)
+        faces[places], relations[places], segments[places] = batch.faces, batch.relations, batch.segments
+    return faces, relations, segments
