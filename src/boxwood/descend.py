@@ -81,10 +81,14 @@ def primitives_in(ids, first):
     return count
 
 
+PER_LEVEL, AT_ALL = 7, 16
+"""Places of a stack for each level of a tree and besides: a step takes one, leaves at most eight, writes eight."""
+
+
 @inline
 def stack_size(depth):
-    """Places that one walk needs in a tree of that depth: a step takes one, leaves at most eight, writes eight."""
-    return 7 * depth + 16
+    """Places that one walk needs in a tree of that depth."""
+    return PER_LEVEL * depth + AT_ALL
 
 
 @inline

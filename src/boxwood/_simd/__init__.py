@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .borrowed import array_at
 from .calls import stay_apart
 from .keys import key_bound, ordered, sorted_keys, splat_int8
 from .lanes import greatest_of, least_of, load_columns16, shifted, spread8, spread16, where_greater
@@ -32,6 +33,7 @@ from .vectors import (
 )
 
 __all__ = [
+    "array_at",
     "count_bits",
     "equal",
     "first_bit",

@@ -68,6 +68,12 @@ def begin_ray(flight, kept, base, space, origins, directions, t_min, t_max, r, a
     most = t_max[r if t_max.shape[0] > 1 else 0]
     origin = (origins[r, 0], origins[r, 1], origins[r, 2])
     direction = (directions[r, 0], directions[r, 1], directions[r, 2])
+    return begin_with(flight, kept, base, space, origin, direction, least, most, r, axes)
+
+
+@inline
+def begin_with(flight, kept, base, space, origin, direction, least, most, r, axes):
+    """Likewise with a ray r that is no row of arrays."""
     ray, reachable = make_ready(space, origin, direction, least, smallest_like(least), axes)
     keep(flight, base, ray, low_of(ray.motion, least), least)
     begin(kept, base // SIZE, r, most)

@@ -21,6 +21,8 @@ from .box_all import all_boxes
 from .box_cast import cast_rays
 from .closest_hit import closest_hit
 from .hit_count import hit_count
+from .placed_walk import walk_hits
+from .question import ANY, CLOSEST
 from .ray_batch import first_bad_ray
 
 MANY = 1024
@@ -174,46 +176,22 @@ def tell(counters, upper, options, queries, hits):
 
 def first_hits(scene: BodyTree, rays: Rays, mask, *, cull=None, threads=None, progress=None, counters=None):
     """t_hit (n,), primitive_ids, uvs (n, 2) and ids of bodies (n,): of equal t the smallest body, then face."""
-    count = len(rays.origins)
-    t_hit, faces, uvs = np.full(count, np.inf), np.full(count, -1), np.full((count, 2), np.nan)
-    bodies = np.full(count, -1)
     upper, options = tallies(cull, threads, counters)
-    for begin, end, entered in chunks(scene, rays, mask, threads, progress, upper):
-        most = np.array(np.broadcast_to(entered.rays.t_max, end - begin))
-        best = t_hit[begin:end], faces[begin:end], uvs[begin:end], bodies[begin:end]
-        for rows, ids in rounds(entered, most):
-            for places, (t, face, uv) in ask(closest_hit, scene, entered.rays, rows, ids, most, options):
-                hit = np.flatnonzero(face >= 0)
-                if len(hit) == 0:
-                    continue
-                row, body = rows[places[hit]], ids[places[hit]]
-                order = np.lexsort((body, t[hit], row))
-                row, body, hit = row[order], body[order], hit[order]
-                first = np.append(True, row[1:] != row[:-1])
-                row, body, hit = row[first], body[first], hit[first]
-                better = (t[hit] < best[0][row]) | ((t[hit] == best[0][row]) & (body < best[3][row]))
-                row, hit = row[better], hit[better]
-                for kept, found in zip(best, (t[hit], face[hit], uv[hit], body[better]), strict=True):
-                    kept[row] = found
-                most[row] = t[hit]
-    tell(counters, upper, options, count, np.count_nonzero(faces >= 0))
-    return t_hit, faces, uvs, bodies
+    inner = options.pop("counters")
+    found, bodies = walk_hits(CLOSEST, scene, rays, mask, progress=progress, upper=upper, inner=inner, **options)
+    options["counters"] = inner
+    tell(counters, upper, options, len(bodies), np.count_nonzero(bodies >= 0))
+    return found.t_hit, found.primitive_ids, found.uvs, bodies
 
 
 def any_hits(scene: BodyTree, rays: Rays, mask, *, cull=None, threads=None, progress=None, counters=None):
     """(n,) bool: whether each ray hits anything."""
-    count = len(rays.origins)
-    dark = np.zeros(count, bool)
     upper, options = tallies(cull, threads, counters)
-    for begin, end, entered in chunks(scene, rays, mask, threads, progress, upper):
-        most = np.array(np.broadcast_to(entered.rays.t_max, end - begin))
-        reach = most.copy()
-        for rows, ids in rounds(entered, most):
-            for places, hit in ask(any_hit, scene, entered.rays, rows, ids, reach, options):
-                dark[begin + rows[places[hit]]] = True
-            most[dark[begin:end]] = -np.inf
-    tell(counters, upper, options, count, np.count_nonzero(dark))
-    return dark
+    inner = options.pop("counters")
+    found, bodies = walk_hits(ANY, scene, rays, mask, progress=progress, upper=upper, inner=inner, **options)
+    options["counters"] = inner
+    tell(counters, upper, options, len(found.occluded), np.count_nonzero(found.occluded))
+    return found.occluded
 
 
 def hit_counts(scene: BodyTree, rays: Rays, mask, *, cull=None, threads=None, progress=None, counters=None):

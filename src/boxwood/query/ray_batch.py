@@ -52,13 +52,17 @@ def first_bad_ray(origins, directions, t_min, t_max, begin, end):
     return bad if bad < end else -1
 
 
+def sides_of(cull):
+    return SIDES[one_of("cull", cull, tuple(SIDES))]
+
+
 def run(cast, tree, rays, cull, threads, progress, counters):
     """Cast all rays, chunk by chunk, each checked before.
 
     `cast` takes the tree's arrays, those of the rays, `sides`, `counts` (of boxes and triangles tested; empty when
     nobody asks), and the first and last + 1 ray.
     """
-    sides = SIDES[one_of("cull", cull, tuple(SIDES))]
+    sides = sides_of(cull)
     t_max = np.minimum(rays.t_max, np.finfo(rays.t_max.dtype).max)  # a t beyond the numbers is no hit
     t_max.flags.writeable = False
 
