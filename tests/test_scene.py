@@ -115,6 +115,42 @@ def test_many_instances_and_many_rays(seed):
 
 
 @pytest.mark.small
+def test_first_hits_look_no_further():
+    """A ray along a row of instances hits the first: those behind it cost it nothing."""
+    scene = bw.Scene()
+    scene.add(FLAT, shifts(*[[0, 0, -4 * i] for i in range(500)]))
+    for ask in (scene.raycast, scene.occluded):
+        counters = bw.Counters()
+        ask([0.25, 0.25, 5], [0, 0, -1], counters=counters)
+        assert (counters.queries, counters.hits) == (1, 1)
+        assert counters.boxes_tested < 100
+        assert counters.primitives_tested < 4
+    assert scene.raycast([0.25, 0.25, 5], [0, 0, -1]).instance_ids == 0
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("first", [0, 1])
+def test_meshes_of_two_dtypes_in_one_place(first):
+    """Each dtype takes a walk of its own; ties, progress and counters are those of one question all the same."""
+    single = bw.Mesh(FLAT.vertices.astype(np.float32), FLAT.faces)
+    scene = bw.Scene()
+    scene.add((single, FLAT)[first], shifts([0, 0, 0], [0, 0, -1]), mask=3)
+    scene.add((FLAT, single)[first], shifts([0, 0, 0], [0, 0, 1], [0, 0, -3]), mask=[1, 2, 1])
+    origins, steps, counters = np.tile([0.25, 0.25, 5.0], (40, 1)), [], bw.Counters()
+    hits = scene.raycast(
+        origins, [0, 0, -1], mask=1, progress=lambda *step: steps.append(step), counters=counters, threads=1
+    )
+    assert (hits.t_hit == 5).all()
+    assert (hits.instance_ids == 0).all()
+    assert steps[-1] == (40, 40)
+    assert sorted(steps) == steps
+    assert (counters.queries, counters.hits) == (40, 40)
+    assert (scene.raycast(origins, [0, 0, -1]).instance_ids == 3).all()
+    assert scene.occluded(origins, [0, 0, -1], mask=2).all()
+    assert not scene.occluded(origins, [0, 0, -1], mask=4).any()
+
+
+@pytest.mark.small
 def test_points_and_normals_are_in_the_world():
     model = random_model(3, 4, some_meshes()[:3])
     origins, directions = some_rays(model, 3, some(300, 40))

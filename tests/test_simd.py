@@ -10,6 +10,7 @@ import pytest
 
 from boxwood._jit import BOUNDS_CHECKED, INTERPRETED
 from boxwood._simd import (
+    array_at,
     count_bits,
     equal,
     first_bit,
@@ -379,3 +380,25 @@ def test_nothing_public_is_left_untested(module):
     }
     assert public
     assert public - set(globals()) <= {"Vector", "compiled_or", "pointer_to"}
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
+def test_arrays_by_their_addresses(dtype):
+    """As many as the caller likes; writing there is writing to them, and none is ever let go."""
+
+    @compiled
+    def add_up(addresses, sizes, like):
+        total = 0.0
+        for k in range(addresses.shape[0]):
+            array = array_at(addresses[k], sizes[k], like)
+            for i in range(array.shape[0]):
+                total += array[i]
+            array[0] = k
+        return total
+
+    arrays = [np.arange(1, count + 1).astype(dtype) for count in (1, 5, 200)]
+    addresses, sizes = np.array([array.ctypes.data for array in arrays]), np.array([array.size for array in arrays])
+    for _ in range(3):
+        wanted = float(sum(array.sum() for array in arrays))
+        assert add_up(addresses, sizes, np.empty(0, dtype)) == wanted
+        assert [array[0] for array in arrays] == [0, 1, 2]

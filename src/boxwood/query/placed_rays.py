@@ -1,8 +1,8 @@
 """Rays against placed meshes, by two levels of trees: the world boxes that a ray enters, then the meshes in them.
 
-Rays are moved into the space of a mesh, where t is the same since directions are not normalized. The first hit is found
-in rounds: each takes, of all rays at once, the next few boxes that are entered before the nearest hit so far, and asks
-each mesh about the rays that came to it. So every walk is one that meshes alone have, too.
+Rays are moved into the space of a mesh, where t is the same since directions are not normalized. First and any hits
+are found by one walk (`placed_walk`). Where every hit counts, the boxes that a chunk of rays enters are listed, and
+each mesh is asked about the rays that came to it: by walks that meshes alone have, too.
 """
 
 from __future__ import annotations
@@ -15,27 +15,19 @@ from .._arrays import Rays, raise_bad_ray
 from .._jit import kernel
 from .._threads import run_chunks
 from .all_hits import all_hits
-from .any_hit import any_hit
 from .bodies import BodyTree, Tally, groups
 from .box_all import all_boxes
 from .box_cast import cast_rays
-from .closest_hit import closest_hit
 from .hit_count import hit_count
-from .placed_walk import walk_hits
+from .placed_walk import is_lost, moved_ray, raise_lost, walk_hits
 from .question import ANY, CLOSEST
 from .ray_batch import first_bad_ray
-
-MANY = 1024
-"""Rays of which a round takes one box each at first; of fewer it takes more, since each round costs a call."""
 
 ENTRIES = 1 << 20
 """Boxes entered by the rays of a chunk, about: what bounds the memory."""
 
 LARGEST = 65536
 """Rays of a chunk, at most."""
-
-SLACK = 2.0**-40
-"""By how much, relative to the numbers in it, a hit may lie before its box is entered, since its ray was rounded."""
 
 
 class Entered(NamedTuple):
@@ -53,17 +45,10 @@ def move_rays(origins, directions, rows, ids, matrices, inverses, starts, ways, 
     """Ray rows[k] in the space of body ids[k], for k from begin to end; the first that is lost there, or -1."""
     for k in range(begin, end):
         r, body = rows[k], ids[k]
-        x, y = origins[r, 0] - matrices[body, 0, 3], origins[r, 1] - matrices[body, 1, 3]
-        z = origins[r, 2] - matrices[body, 2, 3]
-        u, v, w = directions[r, 0], directions[r, 1], directions[r, 2]
-        place, way = 0.0, 0.0
-        for axis in range(3):
-            a, b, c = inverses[body, axis, 0], inverses[body, axis, 1], inverses[body, axis, 2]
-            starts[k, axis] = (a * x + b * y) + c * z
-            ways[k, axis] = (a * u + b * v) + c * w
-            place += abs(starts[k, axis])
-            way += abs(ways[k, axis])
-        if not (place < np.inf and 0.0 < way < np.inf):
+        start, way = moved_ray(origins, directions, r, matrices, inverses, body)
+        starts[k, 0], starts[k, 1], starts[k, 2] = start
+        ways[k, 0], ways[k, 1], ways[k, 2] = way
+        if is_lost(start, way):
             return k
     return -1
 
@@ -79,7 +64,7 @@ def moved_rays(bodies, rays: Rays, rows, ids, t_max, threads=None) -> Rays:
 
     lost = max(run_chunks(move, len(rows), threads=threads), default=-1)
     if lost >= 0:
-        raise ValueError(f"a ray is too far from instance {ids[lost]}, or too short, to be followed in its space")
+        raise_lost(ids[lost])
     t_min, t_max = rays.t_min[rows] if len(rays.t_min) > 1 else rays.t_min, t_max[rows]
     for array in (starts, ways, t_min, t_max):
         array.flags.writeable = False
@@ -134,32 +119,6 @@ def ask(question, scene: BodyTree, rays: Rays, rows, ids, t_max, options):
         yield places, question(bodies.solids[mesh].tree, moved, **options)
 
 
-def rounds(entered: Entered, most):
-    """Yield rows and ids of what to look at next, until every ray has entered all that it enters before its `most`.
-
-    Who takes them lowers `most` (n,).
-    """
-    rays, splits, _, t, ids = entered
-    at, ends = splits[:-1].copy(), splits[1:]
-    length = np.abs(rays.directions).max(axis=1, initial=0.0)
-    with np.errstate(over="ignore", divide="ignore"):
-        slack = SLACK * np.abs(rays.origins).max(axis=1, initial=0.0) / length
-    early = t - SLACK * np.abs(t) - slack[entered.rows]
-    width = 1 if len(at) > MANY else 8
-    open_rows = np.flatnonzero(at < ends)
-    while len(open_rows):
-        number = np.minimum(ends[open_rows] - at[open_rows], width)
-        rows = np.repeat(open_rows, number)
-        places = np.arange(len(rows)) + np.repeat(at[open_rows] - (np.cumsum(number) - number), number)
-        near = early[places] <= most[rows]
-        if near.any():
-            yield rows[near], ids[places[near]]
-        at[open_rows] += number
-        open_rows = open_rows[at[open_rows] < ends[open_rows]]
-        open_rows = open_rows[early[at[open_rows]] <= most[open_rows]]
-        width *= 2
-
-
 def tallies(cull, threads, counters):
     """What the walk of the upper tree adds to, and the options of the questions to meshes, with what they add to."""
     upper, inner = (None, None) if counters is None else (Tally(), Tally())
@@ -177,9 +136,7 @@ def tell(counters, upper, options, queries, hits):
 def first_hits(scene: BodyTree, rays: Rays, mask, *, cull=None, threads=None, progress=None, counters=None):
     """t_hit (n,), primitive_ids, uvs (n, 2) and ids of bodies (n,): of equal t the smallest body, then face."""
     upper, options = tallies(cull, threads, counters)
-    inner = options.pop("counters")
-    found, bodies = walk_hits(CLOSEST, scene, rays, mask, progress=progress, upper=upper, inner=inner, **options)
-    options["counters"] = inner
+    found, bodies = walk_hits(CLOSEST, scene, rays, mask, upper=upper, progress=progress, **options)
     tell(counters, upper, options, len(bodies), np.count_nonzero(bodies >= 0))
     return found.t_hit, found.primitive_ids, found.uvs, bodies
 
@@ -187,9 +144,7 @@ def first_hits(scene: BodyTree, rays: Rays, mask, *, cull=None, threads=None, pr
 def any_hits(scene: BodyTree, rays: Rays, mask, *, cull=None, threads=None, progress=None, counters=None):
     """(n,) bool: whether each ray hits anything."""
     upper, options = tallies(cull, threads, counters)
-    inner = options.pop("counters")
-    found, bodies = walk_hits(ANY, scene, rays, mask, progress=progress, upper=upper, inner=inner, **options)
-    options["counters"] = inner
+    found, _ = walk_hits(ANY, scene, rays, mask, upper=upper, progress=progress, **options)
     tell(counters, upper, options, len(found.occluded), np.count_nonzero(found.occluded))
     return found.occluded
 

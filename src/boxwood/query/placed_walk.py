@@ -1,4 +1,4 @@
-"""First and any hits of rays among placed meshes by one walk: it enters the tree of a mesh where it meets its box.
+"""First and any hits of rays among placed meshes by one walk, which enters a mesh as soon as it meets its box.
 
 The walk of the upper tree is that of all questions about boxes, for which a placed mesh is a box that lowers the most
 that t may be. Each ray is moved into the space of the mesh, where t is the same since directions are not normalized,
@@ -19,14 +19,14 @@ from ..layout import FRAME_DEPTH, FRAME_SIZE, NODE_FLOATS
 from .bodies import BodyTree
 from .box_cast import accept, begin_row, cast_rays, end_row, nothing_more
 from .flight import BOUND, CODE, LIMIT, SIZE, Flight, begin_with, box_of, meet
-from .question import ANY, CLOSEST, MOST, PLACE, TOTAL, Kept, Question, U, V, unanswered
+from .question import ANY, MOST, PLACE, TOTAL, Kept, Question, U, V, unanswered
 from .ray_batch import sides_of
 
 SLACK = 2.0**-40
 """By how much, relative to the numbers in it, a hit may lie before its box is entered, since its ray was rounded."""
 
 NODES, BLOCKS, IDS = 0, 2, 4
-STEPS, LOST = range(2)
+WORK, LOST = range(2)
 
 
 class Room(NamedTuple):
@@ -92,11 +92,14 @@ def end_of(ends, r):
 
 
 @inline
-def widened(placed, r, t):
-    """The t up to which boxes are entered that can hold a hit at t."""
+def left(placed, r, most):
+    """The t up to which boxes can hold a hit that still counts: a little beyond the best so far."""
+    if placed.question.kind == ANY:
+        return nothing_more() if placed.question.occluded[r] else most
     x, y, z = placed.origins[r, 0], placed.origins[r, 1], placed.origins[r, 2]
     u, v, w = placed.directions[r, 0], placed.directions[r, 1], placed.directions[r, 2]
-    return t + 2.0 * SLACK * (abs(t) + largest_of(x, y, z) / largest_of(u, v, w))
+    t = placed.question.t_hit[r]
+    return min(most, t + 2.0 * SLACK * (abs(t) + largest_of(x, y, z) / largest_of(u, v, w)))
 
 
 @inline
@@ -110,7 +113,7 @@ def walk(placed, mesh, ids, start, way, least, most):
     code, top = np.int32(0), np.intp(0)
     if begin_with(flight, kept, 0, frame_of(placed.frames[mesh]), start, way, least, most, 0, room.axes):
         while True:
-            room.told[STEPS] += 1
+            room.told[WORK] += 1
             if code >= 0:
                 if counts.shape[0] > 0:
                     counts[0] += boxes_in(nodes, np.intp(code) * NODE_FLOATS)
@@ -139,7 +142,7 @@ def _(placed, r, t, name, most):
     body, question, kept = placed.names[name], placed.question, placed.room.kept
     mesh = placed.mesh_of[body]
     if placed.masks[body] & end_of(placed.mask, r) == 0 or placed.trees[mesh, NODES] == 0:
-        return most
+        return left(placed, r, most)
     start, way = moved_ray(placed.origins, placed.directions, r, placed.matrices, placed.inverses, body)
     if is_lost(start, way):
         placed.room.told[LOST] = body
@@ -149,23 +152,19 @@ def _(placed, r, t, name, most):
     if question.kind != ANY:
         nearest = min(nearest, question.t_hit[r])
     best = walk(placed, mesh, ids, start, way, end_of(placed.t_min, r), nearest)
-    if best < 0:
-        return most
-    if question.kind == ANY:
+    if best >= 0 and question.kind == ANY:
         question.occluded[r] = True
-        return nothing_more()
-    near = kept.numbers[MOST]
-    if near < question.t_hit[r] or body < placed.bodies[r]:
+    elif best >= 0 and (kept.numbers[MOST] < question.t_hit[r] or body < placed.bodies[r]):
         total = kept.numbers[TOTAL]
-        question.t_hit[r], question.primitive_ids[r], placed.bodies[r] = near, ids[best], body
+        question.t_hit[r], question.primitive_ids[r], placed.bodies[r] = kept.numbers[MOST], ids[best], body
         question.uvs[r, 0], question.uvs[r, 1] = kept.numbers[U] / total, kept.numbers[V] / total
-    return min(most, widened(placed, r, near))
+    return left(placed, r, most)
 
 
 @end_row.implemented_for(Placed)
 def _(placed, r):
-    steps = placed.room.told[STEPS]
-    placed.room.told[STEPS] = 0
+    steps = placed.room.told[WORK]
+    placed.room.told[WORK] = 0
     return steps
 
 
@@ -193,31 +192,35 @@ def trees_of(solids, dtype):
     return trees, frames
 
 
-def walk_hits(kind, scene: BodyTree, rays, mask, *, cull=None, threads=None, progress=None, upper=None, inner=None):
-    """The question of that kind, answered, and ids of bodies (n,)."""
-    count, largest = len(rays.origins), np.finfo(np.float64).max
-    question, bodies = unanswered(kind, rays), np.full(count if kind == CLOSEST else 0, -1)
-    question.t_hit[:], question.primitive_ids[:], question.uvs[:], question.occluded[:] = np.inf, -1, np.nan, False
-    t_max = np.minimum(rays.t_max, largest)  # a t beyond the numbers is no hit
-    sides, own = sides_of(cull), scene.bodies
-    dtypes = sorted({solid.tree.blocks.dtype for solid in own.solids if solid.tree is not None}, key=str)
-    for dtype in dtypes or [np.dtype(np.float64)]:
-        trees, frames = trees_of(own.solids, dtype)
-        depth = int(frames[:, FRAME_DEPTH].max(initial=0))
+def raise_lost(body):
+    raise ValueError(f"a ray is too far from instance {body}, or too short, to be followed in its space")
 
-        def ask(answer, begin, end, trees=trees, frames=frames, depth=depth, dtype=dtype):
-            counts = np.zeros(0 if inner is None else 2, np.int64)
-            room = room_of(depth)
-            reached = answer(
-                Placed(
-                    question, bodies, rays.origins, rays.directions, rays.t_min, t_max, mask, scene.names, own.masks,
-                    own.mesh_of, own.matrices, own.inverses, trees, frames, np.empty(0, dtype), sides, counts, room,
-                )  # fmt: skip
-            )
+
+def walk_hits(kind, scene: BodyTree, rays, mask, *, upper, cull, threads, progress, counters):
+    """The question of that kind, answered, and ids of bodies (n,); `upper` counts the work in the upper tree.
+
+    Meshes of two dtypes take two walks, of which the second knows what the first has found.
+    """
+    count, own = len(rays.origins), scene.bodies
+    question, bodies = unanswered(kind, rays), np.full(count, -1)
+    question.t_hit[:], question.primitive_ids[:], question.uvs[:], question.occluded[:] = np.inf, -1, np.nan, False
+    t_max = np.minimum(rays.t_max, np.finfo(np.float64).max)  # a t beyond the numbers is no hit
+    given = rays.origins, rays.directions, rays.t_min, t_max, mask, scene.names
+    arrays = own.masks, own.mesh_of, own.matrices, own.inverses
+    sides = sides_of(cull)
+    dtypes = sorted({solid.tree.blocks.dtype for solid in own.solids if solid.tree is not None}) or [np.float64]
+    for dtype in dtypes:
+        trees, frames = trees_of(own.solids, dtype)
+
+        def ask(answer, begin, end, dtype=dtype, trees=trees, frames=frames):
+            counts = np.zeros(0 if counters is None else 2, np.int64)
+            room, like = room_of(int(frames[:, FRAME_DEPTH].max(initial=0))), np.empty(0, dtype)
+            placed = Placed(question, bodies, *given, *arrays, trees, frames, like, sides, counts, room)
+            reached = answer(placed)
             if room.told[LOST] >= 0:
-                raise ValueError(f"a ray is too far from instance {room.told[LOST]}, or too short, to be followed in its space")
-            if inner is not None:
-                inner.add(boxes_tested=counts[0], primitives_tested=counts[1])
+                raise_lost(room.told[LOST])
+            if counters is not None:
+                counters.add(boxes_tested=counts[0], primitives_tested=counts[1])
             return reached
 
         cast_rays(ask, scene.tree, rays, threads, progress if dtype == dtypes[-1] else None, upper)
