@@ -334,6 +334,16 @@ def masks_of(mask: ArrayLike, count: int) -> NDArray[np.uint32]:
     return (rows.astype(np.int64) & (2**32 - 1)).astype(np.uint32)
 
 
+def rows_of(ids: ArrayLike) -> tuple[Ids, tuple[int, ...]]:
+    """Ids (n,), and the shape in which they were given."""
+    given = np.asarray(ids)
+    if given.size == 0:
+        given = given.astype(np.int64)
+    if given.dtype.kind not in "iu":
+        raise ValueError(f"ids must be integers, not {given.dtype}")
+    return given.reshape(-1).astype(np.int64), given.shape
+
+
 def _full(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
     full = np.zeros((len(matrices), 4, 4))
     full[:, :3], full[:, 3, 3] = matrices, 1.0

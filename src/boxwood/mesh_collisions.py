@@ -64,6 +64,8 @@ class MeshCollisions(MeshRays):
 
         Raises
         ------
+        TypeError
+            For another that is no `Mesh`; `as_mesh` makes one.
         ValueError
             For a transform of another shape, not finite, not affine, singular or beyond the numbers (it names the
             first), or a negative tolerance.
@@ -172,14 +174,14 @@ class MeshCollisions(MeshRays):
         work_options(threads, progress)
         placed = transforms(transform)
         _require_one(placed)
-        _require_mesh(other)
+        require_mesh("other", other)
         mine, theirs = _solids(self, other)
         return relation_of_solids(mine, moved_solid(theirs, placed, threads), IDENTITY, threads, progress)
 
 
 def _placed(mesh: Any, other: Any, transform: Any, tolerance: float) -> tuple[Solid, Solid, Placed, Transforms]:
     """A mesh, and another wherever it is."""
-    _require_mesh(other)
+    require_mesh("other", other)
     placed, tolerance = transforms(transform), not_negative("tolerance", tolerance)
     mine, theirs = _solids(mesh, other)
     return mine, theirs, pairing(mine.tree.frame, theirs.tree.frame, IDENTITY, placed, tolerance), placed
@@ -191,9 +193,10 @@ def _solids(mesh: Any, other: Any) -> tuple[Solid, Solid]:
     return mine, mine if other is mesh else other._solid()
 
 
-def _require_mesh(other: Any) -> None:
-    if not isinstance(other, MeshCollisions):
-        raise TypeError(f"other must be a Mesh, not {type(other).__name__}")
+def require_mesh(name: str, value: object) -> None:
+    """TypeError for what is no mesh, before anything is made of it."""
+    if not isinstance(value, MeshCollisions):
+        raise TypeError(f"{name} must be a Mesh, not {type(value).__name__}")
 
 
 def _require_one(placed: Transforms) -> None:

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import archive
 from ._transforms import transforms
-from .instances import Instances, masks_of, restored
+from .instances import Instances, masks_of, restored, rows_of
 from .mesh import Mesh
+from .mesh_collisions import require_mesh
 from .scene_collisions import SceneCollisions
 from .tree.statistics import BoxStatistics
 
@@ -111,7 +112,11 @@ class Scene(SceneCollisions):
         2
         """
         scene = cls()
-        for part in parts:
+        for i, part in enumerate(parts):
+            if not hasattr(part, "mesh") or not hasattr(part, "transform"):
+                raise TypeError(
+                    f"parts[{i}] must have a mesh and a transform, as a Part does, not {type(part).__name__}"
+                )
             scene.add(part.mesh, part.transform, mask)
         return scene
 
@@ -138,6 +143,8 @@ class Scene(SceneCollisions):
 
         Raises
         ------
+        TypeError
+            For anything but a `Mesh`; `as_mesh` makes one.
         ValueError
             For a transform of another shape, not finite, not affine or singular (it names the first), or a mask of
             more than 32 bits. Nothing is added then.
@@ -151,6 +158,7 @@ class Scene(SceneCollisions):
         >>> scene.add(mesh), scene.add(mesh, np.tile(np.eye(4), (3, 1, 1))).tolist()
         (0, [1, 2, 3])
         """
+        require_mesh("mesh", mesh)
         placed = transforms(transform)
         ids = self._instances.add(mesh, placed, masks_of(mask, len(placed.matrices)))
         return ids.reshape(placed.shape) if placed.shape else int(ids[0])
@@ -180,7 +188,7 @@ class Scene(SceneCollisions):
         >>> float(scene.raycast([0.2, 0.2, 9], [0, 0, -1]).t_hit)
         4.0
         """
-        rows, shape = _rows(ids)
+        rows, shape = rows_of(ids)
         placed = _transforms_to(transforms)
         if placed.shape not in ((), shape):
             raise ValueError(f"transforms must be one or have the shape {shape} of ids, not {placed.shape}")
@@ -198,7 +206,7 @@ class Scene(SceneCollisions):
         >>> len(scene)
         0
         """
-        self._instances.remove(_rows(ids)[0])
+        self._instances.remove(rows_of(ids)[0])
 
     # What is there
 
@@ -276,7 +284,7 @@ class Scene(SceneCollisions):
         self._instances.validate()
 
     def _known(self, ids: ArrayLike) -> NDArray[np.int64]:
-        rows, _ = _rows(ids)
+        rows, _ = rows_of(ids)
         self._instances.require(rows)
         return rows
 
@@ -327,12 +335,3 @@ def _under(prefix: str, held: dict[str, Any]) -> dict[str, Any]:
 
 def _transforms_to(given: ArrayLike) -> Any:
     return transforms(given, "transforms")
-
-
-def _rows(ids: ArrayLike) -> tuple[NDArray[np.int64], tuple[int, ...]]:
-    given = np.asarray(ids)
-    if given.size == 0:
-        given = given.astype(np.int64)
-    if given.dtype.kind not in "iu":
-        raise ValueError(f"ids must be integers, not {given.dtype}")
-    return given.reshape(-1).astype(np.int64), given.shape

@@ -14,9 +14,9 @@ from ._arrays import not_negative
 from ._transforms import Transforms, transforms
 from ._work import work_options
 from .build.world_boxes import fill_world_boxes, outline, outlines_of
-from .instances import masks_of
+from .instances import masks_of, rows_of
 from .mesh import Mesh
-from .mesh_collisions import IDENTITY
+from .mesh_collisions import IDENTITY, require_mesh
 from .query.bodies import Bodies, BodyTree, transforms_of
 from .query.placed_contacts import BodyContacts, all_contacts, near_bodies, near_pairs, which_meet
 from .query.solids import Solids, moved_solid, relation_of_solids
@@ -110,6 +110,8 @@ class SceneCollisions(SceneRays):
 
         Raises
         ------
+        TypeError
+            For anything but a `Mesh`; `as_mesh` makes one.
         ValueError
             For a transform of another shape, not finite, not affine or singular (it names the first), or a negative
             tolerance.
@@ -125,6 +127,7 @@ class SceneCollisions(SceneRays):
         [0]
         """
         options = work_options(threads, progress, counters)
+        require_mesh("mesh", mesh)
         placed = transforms(transform)
         guest, scene, pairs, reach = self._visited(mesh, placed, mask, tolerance, threads)
         found = _collisions(guest, scene.bodies, pairs, reach, False, options).pairs
@@ -154,6 +157,7 @@ class SceneCollisions(SceneRays):
             ``pairs`` are rows of the transforms, 0 for a single one, and instances.
         """
         options = work_options(threads, progress, counters)
+        require_mesh("mesh", mesh)
         placed = transforms(transform)
         guest, scene, pairs, reach = self._visited(mesh, placed, mask, tolerance, threads)
         return _collisions(guest, scene.bodies, pairs, reach, True, options)
@@ -163,10 +167,10 @@ class SceneCollisions(SceneRays):
     ) -> Solids:
         """How the solid of one instance lies to that of another: as `Mesh.relation`, whatever their masks.
 
-        KeyError for an instance that does not exist.
+        KeyError for an instance that does not exist, ValueError for what is no id.
         """
         work_options(threads, progress)
-        ids = np.array([first, second])
+        ids, _ = rows_of([first, second])
         with self._instances.lock:
             self._instances.require(ids)
             bodies = self._instances.standing(threads).bodies

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._arrays import one_of, positive_int
 from ..mesh import Mesh
+from ..mesh_collisions import require_mesh
 from .camera import Camera, check_size
 from .modes import MODES, Options
 from .picture import Picture
@@ -72,6 +73,8 @@ def render(
 
     Raises
     ------
+    TypeError
+        For anything but a `Mesh`; `as_mesh` makes one.
     ValueError
         For sizes that are not positive or too large, and for choices that there are not.
 
@@ -82,8 +85,7 @@ def render(
     >>> bw.render(mesh, 64, 48, mode="normals").image.shape
     (48, 64, 3)
     """
-    if not isinstance(mesh, Mesh):
-        raise ValueError(f"a picture is made of a Mesh, not of {type(mesh).__name__}; as_mesh makes one")
+    require_mesh("mesh", mesh)
     show = MODES[one_of("mode", mode, tuple(MODES))]
     side = SAMPLES[one_of("samples", samples, SAMPLES)]
     width, height = check_size(width, height, samples)
