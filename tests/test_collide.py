@@ -136,6 +136,38 @@ def test_saved_meshes_meet_too(run, folder):
     assert run("small.obj", "small.boxwood")[0] == 1
 
 
+def test_saved_scenes_meet_part_by_part(run, folder):
+    """As the file of parts does that they were made of, and each mesh with itself once, however often it is placed."""
+    boxwood.Scene.from_parts(boxwood.load_scene("row.obj")).save("row.boxwood")
+    assert run("row.boxwood", "--json")[0] == 1
+    wanted, found = (json.loads(run(name, "--json", "--allow", "none")[1]) for name in ("row.obj", "row.boxwood"))
+    assert (found["parts"], found["pairs"], found["pairs_of_boxes"]) == (4, 6, 2)
+    assert [names(clash) for clash in found["clashes"]] == [
+        ("instance 1", "crossing", "instance 2"),
+        ("instance 0", "touching", "instance 1"),
+    ]
+    for one, other in zip(wanted["clashes"], found["clashes"], strict=True):
+        assert {**one, "first": 0, "second": 0} == {**other, "first": 0, "second": 0}
+    scene, cube = boxwood.Scene(), boxwood.load("small.obj")
+    places = np.tile(np.eye(4), (3, 1, 1))
+    places[:, 0, 3] = [0, 0.5, 5]
+    scene.add(cube, places)
+    scene.add(boxwood.Mesh(np.zeros((0, 3)), np.zeros((0, 3), int)))
+    scene.remove(0)
+    scene.add(cube, places[0], mask=0)
+    scene.save("placed.safetensors")
+    code, out, _ = run("placed.safetensors", "--json")
+    assert (code, json.loads(out)["parts"]) == (1, 3)
+    assert [names(clash) for clash in json.loads(out)["clashes"]] == [("instance 0", "crossing", "instance 1")]
+    code, out, _ = run("--self", "placed.safetensors", "--json")
+    assert (code, json.loads(out)["parts"]) == (0, 1)
+    boxwood.Scene().save("empty.boxwood")
+    assert run("empty.boxwood")[::2] == (2, "boxwood: empty.boxwood has no faces\n")
+    Path("broken.boxwood").write_bytes(Path("placed.safetensors").read_bytes()[:-1])
+    assert run("broken.boxwood")[0] == 2
+    assert run("broken.boxwood")[2].startswith("boxwood: broken.boxwood is damaged")
+
+
 def cut() -> boxwood.Mesh:
     """The cow, and a triangle that cuts it in two."""
     vertices, faces = spot(3)

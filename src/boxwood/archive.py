@@ -117,6 +117,20 @@ def read_arrays(path: StrPath, kind: str, *, mmap: bool = False) -> tuple[dict[s
         raise ValueError(f"{os.fspath(path)} {error}") from None
 
 
+def kind_of(path: StrPath) -> str:
+    """What the file says that it is; nothing where it is no such file, and nothing of it is checked.
+
+    OSError if it cannot be opened.
+    """
+    with Path(path).open("rb") as file:
+        try:
+            size = min(int.from_bytes(file.read(8), "little"), os.fstat(file.fileno()).st_size)
+            told = json.loads(file.read(size))["__metadata__"]
+            return str(told["kind"]) if told["format"] == FORMAT else ""
+        except (ValueError, RecursionError, LookupError, TypeError):
+            return ""
+
+
 def _unpack(whole: Bytes, kind: str) -> tuple[dict[str, Array], dict[str, str]]:
     """The arrays, as views, and the metadata; ValueError without the file's name."""
     begin = 8 + int.from_bytes(whole[:8].tobytes(), "little")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import files, interop
+from . import archive, files, interop, scene
 from .mesh import Mesh, StrPath
 
 SAVED = (".boxwood", ".safetensors")
-"""How the names of files end that `Mesh.save` wrote."""
+"""How the names of files end that `Mesh.save` and `Scene.save` wrote."""
 
 
 class Part(NamedTuple):
@@ -51,7 +52,12 @@ def load(path: StrPath, *, dtype: DTypeLike | None = None, mmap: bool = False) -
 
 
 def load_scene(path: StrPath, *, dtype: DTypeLike | None = None) -> list[Part]:
-    """Read the parts of a file, each with its place in the world; see `load`."""
+    """Read the parts of a file, each with its place in the world; see `load`.
+
+    A file that `Scene.save` wrote has a part for each instance, whatever its mask; one that `Mesh.save` wrote has one.
+    """
+    if os.fspath(path).lower().endswith(SAVED):
+        return _saved_parts(path, dtype)
     meshes: dict[tuple[int, int], Mesh] = {}
     parts = []
     for name, vertices, faces, transform in files.read_scene(path):
@@ -59,6 +65,21 @@ def load_scene(path: StrPath, *, dtype: DTypeLike | None = None) -> list[Part]:
         if key not in meshes:
             meshes[key] = Mesh(_as_dtype(vertices, dtype), faces, copy=False)
         parts.append(Part(name, meshes[key], transform))
+    return parts
+
+
+def _saved_parts(path: StrPath, dtype: DTypeLike | None) -> list[Part]:
+    if archive.kind_of(path) != scene.KIND:
+        return [Part(Path(path).stem, load(path, dtype=dtype), np.eye(4))]
+    held = scene.Scene.load(path)
+    meshes: dict[int, Mesh] = {}
+    parts = []
+    for instance in held:
+        mesh = held.mesh(instance)
+        if id(mesh) not in meshes:
+            same = dtype is None or mesh.dtype == dtype
+            meshes[id(mesh)] = mesh if same else Mesh(_as_dtype(mesh.vertices, dtype), mesh.faces)
+        parts.append(Part(f"instance {instance}", meshes[id(mesh)], held.transform(instance)))
     return parts
 
 

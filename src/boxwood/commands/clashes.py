@@ -6,7 +6,8 @@ Parts are placed in the world first, so that a contact, a depth and a picture ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 
 from ..boxes import BoxTree
 from ..interop import in_world
-from ..loading import SAVED, Part, load, load_scene
+from ..loading import Part, load_scene
 from ..mesh import Mesh
 from ..relations import Intersections, Relation
+from ..rendering.camera import check_distance
 from .contact_pictures import Place, crowded
 from .terminal import Bar
 
@@ -76,12 +78,27 @@ def pieces_of(paths: Sequence[Path], *, once: bool = False) -> list[Piece]:
 
 
 def parts_of(path: Path) -> list[Part]:
-    if not path.name.lower().endswith(SAVED):
-        return load_scene(path)
-    mesh = load(path)
-    if not len(mesh):
+    parts = [part for part in load_scene(path) if len(part.mesh)]
+    if not parts:
         raise ValueError(f"{path} has no faces")
-    return [Part(path.stem, mesh, np.eye(4))]
+    return parts
+
+
+@contextmanager
+def naming(*pieces: Piece) -> Iterator[None]:
+    """What goes wrong is of these pieces, and says so."""
+    try:
+        yield
+    except ValueError as error:
+        names = " and ".join(f"{piece.file}, part {piece.name!r}" for piece in pieces)
+        raise ValueError(f"{names}: {error}") from None
+
+
+def check_in_sight(pieces: Sequence[Piece]) -> None:
+    """ValueError for the first piece too far away to be in a picture."""
+    for piece in pieces:
+        with naming(piece):
+            check_distance(piece.mesh.bounds)
 
 
 def placed(path: Path, part: Part) -> Mesh:
@@ -110,7 +127,8 @@ def clashes(
     for done, (first, second) in enumerate(pairs.tolist()):
         if progress is not None:
             progress(done, len(pairs))
-        clash = meeting(pieces, first, second, tolerance, min_depth, threads)
+        with naming(pieces[first], pieces[second]):
+            clash = meeting(pieces, first, second, tolerance, min_depth, threads)
         if clash is not None:
             every.append(clash)
     told = [clash for clash in every if kind_of(clash) not in allowed]
@@ -142,8 +160,10 @@ def clashes(
 
 def candidates(pieces: Sequence[Piece], tolerance: float, threads: int | None) -> Ids:
     """Pairs of pieces whose boxes come within the tolerance."""
-    bounds = np.array([piece.mesh.bounds for piece in pieces], np.float64)
-    return BoxTree(bounds[:, 0] - tolerance, bounds[:, 1] + tolerance).pairs(threads=threads)
+    bounds, largest = np.array([piece.mesh.bounds for piece in pieces], np.float64), np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        lower, upper = np.maximum(bounds[:, 0] - tolerance, -largest), np.minimum(bounds[:, 1] + tolerance, largest)
+    return BoxTree(lower, upper).pairs(threads=threads)
 
 
 def meeting(
@@ -241,7 +261,8 @@ def own_contacts(pieces: Sequence[Piece], allowed: set[str], threads: int | None
     for number, piece in enumerate(pieces):
         if progress is not None:
             progress(number, len(pieces))
-        contacts = piece.mesh.self_intersections(threads=threads)
+        with naming(piece):
+            contacts = piece.mesh.self_intersections(threads=threads)
         kinds = numbers_by_kind(contacts)
         bad = ~np.isin(contacts.relations, allowed_codes)
         left_out += int(np.count_nonzero(~bad))

@@ -14,7 +14,7 @@ from ..rendering.camera import check_size
 from ..rendering.picture import format_of
 from ..results import Counters
 from .arguments import AXES, choice, size, writable
-from .clashes import KINDS, RELATIONS, Report, clashes, own_contacts, pieces_of
+from .clashes import KINDS, RELATIONS, Report, check_in_sight, clashes, own_contacts, pieces_of
 from .compiling import builders, collisions, compile_all, pictures
 from .contact_pictures import contact_picture
 from .face_files import check_ply, write_faces
@@ -70,6 +70,8 @@ def collide(
     pieces = pieces_of(files, once=itself)
     if len(pieces) == 1 and not itself:
         raise ValueError(f"{files[0]} has one part only, which meets no other; --self tells where it meets itself")
+    if picture is not None:
+        check_in_sight(pieces)
     compile_all([*builders("float64"), *collisions(itself), *(pictures("float64", ["boxes"]) if picture else [])])
     with bar("looking") as progress:
         if itself:

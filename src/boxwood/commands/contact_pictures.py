@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ def close_up(
 ) -> NDArray[np.uint8]:
     spots = spots_of(meshes, place.faces, [place])
     lower, upper = place.points.min(axis=0), place.points.max(axis=0)
-    all_of_it = float(np.linalg.norm(np.subtract(*spots.mesh.bounds)))
+    all_of_it = math.hypot(*np.subtract(*spots.mesh.bounds))
     extent = float((upper - lower).max())
     half, middle = max(ROOM * extent, LEAST * all_of_it) / 2, (lower + upper) / 2
     in_view = spots.mesh if extent > ALL_OF_IT * all_of_it else [middle - half, middle + half]
@@ -118,8 +119,7 @@ def spots_of(meshes: Sequence[Mesh], which: Iterable[int], places: Sequence[Plac
 
 def small(place: Place, mesh: Mesh) -> bool:
     """Whether there is more to be seen of a place from near by."""
-    extent = np.linalg.norm(np.ptp(place.points, axis=0))
-    return bool(extent < 0.3 * np.linalg.norm(np.subtract(*mesh.bounds)))
+    return math.hypot(*np.ptp(place.points, axis=0)) < 0.3 * math.hypot(*np.subtract(*mesh.bounds))
 
 
 def crowded(lines: Floats, mesh: Mesh) -> list[NDArray[np.int64]]:

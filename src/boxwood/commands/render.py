@@ -10,7 +10,7 @@ import typer
 from .._arrays import one_of
 from ..mesh import Mesh
 from ..rendering import Camera, Picture, render
-from ..rendering.camera import check_size
+from ..rendering.camera import check_distance, check_size
 from ..rendering.modes import MODES
 from ..rendering.picture import format_of
 from ..rendering.render import SAMPLES
@@ -52,6 +52,10 @@ def render_command(
     format_of(path)
     writable(path)
     whole = read(mesh, dtype)
+    try:
+        check_distance(whole.bounds)
+    except ValueError as error:
+        raise ValueError(f"{mesh}: {error}") from None
     view = view_of(whole, mode, width / height, camera, eye, target, up)
     compile_all([*builders(dtype), *pictures(dtype, [mode], ambient=ambient)])
     with bar("rendering") as progress:

@@ -23,6 +23,7 @@ Vector: TypeAlias = tuple[float, float, float]
 
 MOST_PIXELS = 2**27  # with all samples; a picture of them takes 400 MB
 DIRECTION = (-0.55, 0.75, -0.4)
+FARTHEST = 1e300  # coordinates in a picture are smaller, so that a camera has room behind them
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,11 @@ class Camera:
         margin : float
             What stays free on each side, as a part of the picture.
 
+        Raises
+        ------
+        ValueError
+            For what reaches to 1e300 or beyond, and for options out of range.
+
         Examples
         --------
         >>> import boxwood as bw
@@ -97,6 +103,7 @@ class Camera:
         (0.0, 0.0, 0.0)
         """
         points = _points(mesh_or_bounds)
+        check_distance(points)
         lower, upper = (points.min(axis=0), points.max(axis=0)) if len(points) else (np.zeros(3), np.zeros(3))
         middle = lower / 2 + upper / 2
         radius = float((upper / 2 - lower / 2).max()) or max(float(np.abs(middle).max()), 1.0) / 2
@@ -183,6 +190,13 @@ def _vector(name: str, value: ArrayLike) -> Vector:
         raise ValueError(f"{name} is not finite: {vector.tolist()}")
     x, y, z = vector.tolist()
     return x, y, z
+
+
+def check_distance(points: NDArray[Any]) -> None:
+    """ValueError for points so far away that no camera can be placed where it sees them."""
+    reach = float(np.abs(points).max(initial=0.0))
+    if not reach < FARTHEST:
+        raise ValueError(f"no camera can see it: it reaches to {reach:.3g}, which is not less than {FARTHEST:g}")
 
 
 def _points(mesh_or_bounds: Mesh | ArrayLike) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ A view is chosen from which most of a place can be seen, which rays from there t
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -116,7 +117,7 @@ def write(image: Bytes, x: float, y: float, text: str, size: int, anchor: str) -
 def clearest_view(mesh: Mesh, points: Floats, in_view: Mesh | ArrayLike, aspect: float, up: Floats) -> Camera:
     """A camera that has a mesh or bounds in view, from where most of the points can be seen."""
     some = points[:: max(len(points) // MOST_POINTS, 1)]
-    size = float(np.linalg.norm(np.subtract(*mesh.bounds.astype(np.float64)))) or 1.0
+    size = math.hypot(*np.subtract(*mesh.bounds.astype(np.float64))) or 1.0  # which does not overflow
     best, most = None, -1.0
     for turn, (azimuth, elevation) in enumerate(AROUND):
         toward = _toward(azimuth, elevation, up)
