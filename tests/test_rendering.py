@@ -199,7 +199,7 @@ def test_render_refuses(arguments, message):
 
 @pytest.mark.small
 def test_render_refuses_what_is_no_mesh():
-    with pytest.raises(ValueError, match="made of a Mesh, not of tuple"):
+    with pytest.raises(TypeError, match="mesh must be a Mesh, not tuple"):
         render(FLOOR)
 
 
