@@ -37,7 +37,7 @@ def print_table(title: str, columns: Mapping[str, str], rows: Sequence[Sequence[
     """A table on standard output; `columns` are headings and how to justify what is below."""
     table = Table(title=title, title_justify="left", title_style="bold")
     for heading, justify in columns.items():
-        table.add_column(heading, justify=justify)  # type: ignore[arg-type]
+        table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*row)
     output().print(table)
