@@ -31,7 +31,7 @@ def test_contacts_with_what_is_no_mesh(other):
 
 def test_parts_that_are_none():
     mesh = bw.Mesh(CORNERS, FACES)
-    with pytest.raises(TypeError, match=r"parts\[1\] must have a mesh and a transform, as a Part, not Mesh"):
+    with pytest.raises(TypeError, match=r"parts\[1\] must have a mesh and a transform, as a Part does, not Mesh"):
         bw.Scene.from_parts([bw.Part("a", mesh, np.eye(4)), mesh])
 
 
