@@ -21,13 +21,15 @@ import numpy as np
 from numba.core.caching import IndexDataCacheFile
 from numba.extending import overload
 
+from ._compiler import KernelCompiler, PartCompiler
+
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 BOUNDS_CHECKED = bool(numba.config.BOUNDSCHECK)
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 # Without wrappers for Python, compilation takes a third less. Without reference counts on the arrays that a function
 # is given, rays are a third faster.
-_CALLED_BY_KERNELS = {**_OPTIONS, "no_cpython_wrapper": True, "_nrt": False}
+_CALLED_BY_KERNELS = {**_OPTIONS, "no_cpython_wrapper": True, "_nrt": False, "pipeline_class": PartCompiler}
 
 
 def _digest():
@@ -83,13 +85,30 @@ _DIGEST = "" if INTERPRETED else _digest()
 
 _INLINE = {**_CALLED_BY_KERNELS, "forceinline": True}
 
-inline = numba.njit(**_INLINE)
-"""Compile a function that becomes part of each kernel that calls it. It neither makes nor returns arrays:
-only kernels do."""
 
-apart = numba.njit(**_CALLED_BY_KERNELS, forceinline=False)
-"""Likewise for what kernels call seldom: the compiler may leave it out of their loops. Unless told that it need not be
-part of its callers, Numba would make it so wherever an `inline` function calls it."""
+def inline(function):
+    """Compile a function that becomes part of each kernel that calls it. It neither makes nor returns arrays:
+    only kernels do."""
+    return _once_per_types(numba.njit(**_INLINE)(function))
+
+
+def apart(function):
+    """Likewise for what kernels call seldom: the compiler may leave it out of their loops. Unless told that it need
+    not be part of its callers, Numba would make it so wherever an `inline` function calls it."""
+    return _once_per_types(numba.njit(**_CALLED_BY_KERNELS, forceinline=False)(function))
+
+
+def _once_per_types(compiled):
+    """Numba would compile it anew for each number that callers write out as an argument."""
+    if INTERPRETED:
+        return compiled
+    template_for = compiled.get_call_template
+
+    def get_call_template(arguments, keywords):
+        return template_for(tuple(numba.types.unliteral(one) for one in arguments), keywords)
+
+    compiled.get_call_template = get_call_template
+    return compiled
 
 
 def _apart_from_ctrl_c(work):
@@ -130,7 +149,7 @@ def _apart_from_ctrl_c(work):
 
 def kernel(function):
     """Compile an entry that Python calls, and keep the machine code on disk."""
-    compiled = numba.njit(**_OPTIONS)(function)
+    compiled = numba.njit(**_OPTIONS, pipeline_class=KernelCompiler)(function)
     if INTERPRETED:
         return compiled
     compiled._compile_for_args = _apart_from_ctrl_c(compiled._compile_for_args)
