@@ -184,7 +184,7 @@ def find_contacts(
                         continue
                     normals, weights = planes(u, v, w)
                     for lane in range(BLOCK_SIZE):
-                        bits = (close >> np.uint32(BLOCK_SIZE * lane)) & np.uint32(2**BLOCK_SIZE - 1)
+                        bits = (close >> np.uint32(BLOCK_SIZE * lane)) & np.uint32((1 << BLOCK_SIZE) - 1)
                         if bits == 0:
                             continue
                         name = ids[place * BLOCK_SIZE + lane]
