@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .._jit import apart, inline
 from .._simd import stay_apart
-from .predicates import orient2d, side_of
+from .predicates import orient2d, orient3d, side_of
 from .triangles_in_plane import (
     COPLANAR,
     CROSS,
@@ -32,10 +32,10 @@ def relation_of(p, q, r, a, b, c, room):
     what lies between its ends, that of a point is the point; so a segment can cross a triangle, while two segments that
     meet lie in one plane, have no area, and touch.
     """
-    sp, sq, sr = side_of(a, b, c, p, room), side_of(a, b, c, q, room), side_of(a, b, c, r, room)
+    sp, sq, sr = orient3d(a, b, c, p, room), orient3d(a, b, c, q, room), orient3d(a, b, c, r, room)
     if sp == sq == sr != 0:
         return DISJOINT
-    sa, sb, sc = side_of(p, q, r, a, room), side_of(p, q, r, b, room), side_of(p, q, r, c, room)
+    sa, sb, sc = orient3d(p, q, r, a, room), orient3d(p, q, r, b, room), orient3d(p, q, r, c, room)
     if sa == sb == sc != 0:
         return DISJOINT
     return meeting(p, q, r, a, b, c, sp, sq, sr, sa, sb, sc, room)
