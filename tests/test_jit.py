@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import boxwood
-from boxwood._jit import generic, kernel
+from boxwood._jit import apart, generic, inline, kernel
 from boxwood.query.engine import answer
 from boxwood.results import Counters
 from worlds import DTYPES, INTERPRETED, closed_mesh, everything
@@ -258,6 +258,34 @@ def test_generic_functions_choose_by_the_first_type():
         assert ask(np.array([2.0])) == 60
     with pytest.raises((KeyError, numba.TypingError)):
         compiled(1.0)
+
+
+@inline
+def scaled(x, factor):
+    return x * factor
+
+
+@apart
+def rarely(x):
+    return scaled(x, 2) + max(x, 3)
+
+
+def sums(x):
+    return scaled(x, 5) + scaled(x, 7) + rarely(x)
+
+
+@small
+def test_what_kernels_call_is_compiled_once_and_has_no_machine_code_of_its_own():
+    import numba
+
+    compiled = numba.njit(sums)  # what is loaded from the disk cannot be looked into
+    assert compiled(10) == kernel(sums)(10) == 150
+    if not INTERPRETED:
+        for function in (scaled, rarely):
+            (part,) = function.overloads.values()  # whatever numbers are written out
+            assert part.library.get_pointer_to_function(part.fndesc.mangled_name) == 0
+        (whole,) = compiled.overloads.values()
+        assert whole.library.get_pointer_to_function(whole.fndesc.mangled_name) != 0
 
 
 @small
