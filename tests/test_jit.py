@@ -280,7 +280,7 @@ def test_what_kernels_call_is_compiled_once_and_has_no_machine_code_of_its_own()
 
     compiled = numba.njit(sums)  # what is loaded from the disk cannot be looked into
     assert compiled(10) == kernel(sums)(10) == 150
-    if not INTERPRETED:
+    if not INTERPRETED and numba.version_info.short == (0, 68):
         for function in (scaled, rarely):
             (part,) = function.overloads.values()  # whatever numbers are written out
             assert part.library.get_pointer_to_function(part.fndesc.mangled_name) == 0

@@ -21,15 +21,20 @@ import numpy as np
 from numba.core.caching import IndexDataCacheFile
 from numba.extending import overload
 
-from ._compiler import KernelCompiler, PartCompiler
-
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 BOUNDS_CHECKED = bool(numba.config.BOUNDSCHECK)
+
+if numba.version_info.short == (0, 68):
+    from ._compiler import KernelCompiler, PartCompiler
+
+    _OF_KERNELS, _OF_PARTS = {"pipeline_class": KernelCompiler}, {"pipeline_class": PartCompiler}
+else:  # it is made of Numba's own parts, which another version may have changed: all works without it, but waits longer
+    _OF_KERNELS, _OF_PARTS = {}, {}
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 # Without wrappers for Python, compilation takes a third less. Without reference counts on the arrays that a function
 # is given, rays are a third faster.
-_CALLED_BY_KERNELS = {**_OPTIONS, "no_cpython_wrapper": True, "_nrt": False, "pipeline_class": PartCompiler}
+_CALLED_BY_KERNELS = {**_OPTIONS, "no_cpython_wrapper": True, "_nrt": False, **_OF_PARTS}
 
 
 def _digest():
@@ -149,7 +154,7 @@ def _apart_from_ctrl_c(work):
 
 def kernel(function):
     """Compile an entry that Python calls, and keep the machine code on disk."""
-    compiled = numba.njit(**_OPTIONS, pipeline_class=KernelCompiler)(function)
+    compiled = numba.njit(**_OPTIONS, **_OF_KERNELS)(function)
     if INTERPRETED:
         return compiled
     compiled._compile_for_args = _apart_from_ctrl_c(compiled._compile_for_args)
