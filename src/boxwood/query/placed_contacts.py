@@ -133,7 +133,7 @@ def batch_contacts(rows, one, other, relation, turned, *, threads, progress, cou
     if turned.any():
         whole = np.concatenate([found.found, found.rows[:, None]], axis=1)
         swap(whole, turned)
-        whole = in_order(whole)
+        whole = in_order(whole, threads)
         faces = whole[:, :2].copy()
         swap(whole, turned)
         found = Contacts(whole[:, :3], whole[:, 3])
