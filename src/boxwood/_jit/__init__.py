@@ -25,7 +25,7 @@ INTERPRETED = bool(numba.config.DISABLE_JIT)
 BOUNDS_CHECKED = bool(numba.config.BOUNDSCHECK)
 
 if numba.version_info.short == (0, 68):
-    from ._compiler import KernelCompiler, PartCompiler
+    from .compiler import KernelCompiler, PartCompiler
 
     _OF_KERNELS, _OF_PARTS = {"pipeline_class": KernelCompiler}, {"pipeline_class": PartCompiler}
 else:  # it is made of Numba's own parts, which another version may have changed: all works without it, but waits longer
@@ -39,7 +39,7 @@ _CALLED_BY_KERNELS = {**_OPTIONS, "no_cpython_wrapper": True, "_nrt": False, **_
 
 def _digest():
     """Of every source file of the package, and of the settings that change compiled code."""
-    package = pathlib.Path(__file__).parent
+    package = pathlib.Path(__file__).parents[1]
     content = hashlib.sha256(f"bounds checked: {BOUNDS_CHECKED}".encode())
     for path in sorted(package.rglob("*.py")):
         content.update(path.relative_to(package).as_posix().encode())
