@@ -51,7 +51,7 @@ class SceneRays:
         moved into the space of each mesh that it may hit, in float64, and rounded there; in that space all that
         `Mesh.raycast` says holds: no ray slips between two faces of an instance. Instances that only touch each other
         are as watertight as their transforms are exact. Answers are computed in float64; t is rounded to float32 where
-        the rays and all meshes have it.
+        the rays and all meshes have it, after it is decided which hit is nearest.
 
         Parameters
         ----------
@@ -207,7 +207,9 @@ class SceneRays:
         batch = rays(origins, directions, t_min, t_max, FLOAT32 if single else FLOAT64)
         dtype = batch.origins.dtype
         if dtype != FLOAT64:
-            starts, ways, low, high = (_wide(array) for array in batch[:4])
+            low = np.where(batch.t_min == 0, 0.0, -_last_rounded_to(-batch.t_min))
+            wide = batch.origins, batch.directions, low, _last_rounded_to(batch.t_max)
+            starts, ways, low, high = (_wide(array) for array in wide)
             batch = Rays(starts, ways, low, high, batch.shape, batch.given)
         bits = masks_of(mask, len(batch.origins))
         if np.ndim(mask) and np.shape(mask) != batch.shape:
@@ -219,6 +221,17 @@ def _wide(array: NDArray[Any]) -> NDArray[np.float64]:
     wide = array.astype(np.float64)
     wide.flags.writeable = False
     return wide
+
+
+def _last_rounded_to(ends: NDArray[Any]) -> NDArray[np.float64]:
+    """The largest t that are no larger than these when rounded to float32, as answers are; so an answer that is given
+    as an end counts."""
+    ends = np.minimum(ends, np.finfo(np.float32).max)
+    with np.errstate(over="ignore"):
+        following = np.nextafter(ends, np.float32(np.inf)).astype(np.float64)
+        middle = 0.5 * ends.astype(np.float64) + 0.5 * np.minimum(following, 2.0**128)
+        last: NDArray[np.float64] = np.where(middle.astype(np.float32) > ends, np.nextafter(middle, -np.inf), middle)
+    return last
 
 
 def _rounded(t: Any, dtype: np.dtype[Any]) -> Any:

@@ -19,7 +19,7 @@ from .bodies import BodyTree, Tally, groups
 from .box_all import all_boxes
 from .box_cast import cast_rays
 from .hit_count import hit_count
-from .placed_walk import is_lost, moved_ray, raise_lost, walk_hits
+from .placed_walk import is_lost, moved_ray, raise_lost, to_boxes, walk_hits
 from .question import ANY, CLOSEST
 from .ray_batch import first_bad_ray
 
@@ -97,7 +97,7 @@ def some(rays: Rays, begin, end) -> Rays:
 
 def enter(scene: BodyTree, rays: Rays, mask, threads, counters) -> Entered:
     def run(ask):
-        cast_rays(ask, scene.tree, rays, threads, None, counters)
+        cast_rays(ask, scene.tree, to_boxes(rays, threads), threads, None, counters)
 
     count = len(rays.origins)
     splits, rows, t, places = all_boxes(run, count, np.dtype(np.float64))

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import inline
+from .._arrays import Rays
+from .._jit import inline, kernel
 from .._simd import array_at
+from .._threads import run_chunks
 from ..descend import AT_ALL, PER_LEVEL, Stack, boxes_in, code_at, expand
 from ..geometry.ray import frame_of, largest_of
 from ..layout import FRAME_DEPTH, FRAME_SIZE, NODE_FLOATS
@@ -24,6 +26,8 @@ from .ray_batch import sides_of
 
 SLACK = 2.0**-40
 """By how much, relative to the numbers in it, a hit may lie before its box is entered, since its ray was rounded."""
+
+CHUNK = 65536
 
 NODES, BLOCKS, IDS = 0, 2, 4
 WORK, LOST = range(2)
@@ -96,10 +100,37 @@ def left(placed, r, most):
     """The t up to which boxes can hold a hit that still counts: a little beyond the best so far."""
     if placed.question.kind == ANY:
         return nothing_more() if placed.question.occluded[r] else most
-    x, y, z = placed.origins[r, 0], placed.origins[r, 1], placed.origins[r, 2]
-    u, v, w = placed.directions[r, 0], placed.directions[r, 1], placed.directions[r, 2]
     t = placed.question.t_hit[r]
-    return min(most, t + 2.0 * SLACK * (abs(t) + largest_of(x, y, z) / largest_of(u, v, w)))
+    return min(most, t + slack_at(placed.origins, placed.directions, r, t))
+
+
+@inline
+def slack_at(origins, directions, r, t):
+    """By how much t in the space of a mesh and t in the world may differ."""
+    x, y, z = origins[r, 0], origins[r, 1], origins[r, 2]
+    u, v, w = directions[r, 0], directions[r, 1], directions[r, 2]
+    return 2.0 * SLACK * (abs(t) + largest_of(x, y, z) / largest_of(u, v, w))
+
+
+@kernel
+def fill_ends(origins, directions, t_min, t_max, low, high, begin, end):
+    for r in range(begin, end):
+        least, most = end_of(t_min, r), end_of(t_max, r)
+        low[r] = least - slack_at(origins, directions, r, least) if abs(least) < np.inf else least
+        high[r] = most + slack_at(origins, directions, r, most) if abs(most) < np.inf else most
+
+
+def to_boxes(rays: Rays, threads=None) -> Rays:
+    """Rays as the boxes of bodies are asked about them: a little longer at both ends, as a hit at an end may lie before
+    or behind its box by a rounding."""
+    count = len(rays.origins)
+    low, high = np.empty(count), np.empty(count)
+
+    def fill(begin, end):
+        fill_ends(rays.origins, rays.directions, rays.t_min, rays.t_max, low, high, begin, end)
+
+    run_chunks(fill, count, chunk=CHUNK, threads=threads)
+    return rays._replace(t_min=low, t_max=high)
 
 
 @inline
@@ -207,12 +238,13 @@ def walk_hits(kind, scene: BodyTree, rays, mask, *, upper, cull, threads, progre
     t_max = np.minimum(rays.t_max, np.finfo(np.float64).max)  # a t beyond the numbers is no hit
     given = rays.origins, rays.directions, rays.t_min, t_max, mask, scene.names
     arrays = own.masks, own.mesh_of, own.matrices, own.inverses
-    sides = sides_of(cull)
+    sides, longer = sides_of(cull), to_boxes(rays, threads)
     dtypes = sorted({solid.tree.blocks.dtype for solid in own.solids if solid.tree is not None}) or [np.float64]
     for dtype in dtypes:
         trees, frames = trees_of(own.solids, dtype)
 
-        def ask(answer, begin, end, dtype=dtype, trees=trees, frames=frames):
+        # `held` are the trees behind the addresses: a second Ctrl-C leaves threads at work when all else is let go
+        def ask(answer, begin, end, dtype=dtype, trees=trees, frames=frames, held=own.solids):
             counts = np.zeros(0 if counters is None else 2, np.int64)
             room, like = room_of(int(frames[:, FRAME_DEPTH].max(initial=0))), np.empty(0, dtype)
             placed = Placed(question, bodies, *given, *arrays, trees, frames, like, sides, counts, room)
@@ -223,5 +255,5 @@ def walk_hits(kind, scene: BodyTree, rays, mask, *, upper, cull, threads, progre
                 counters.add(boxes_tested=counts[0], primitives_tested=counts[1])
             return reached
 
-        cast_rays(ask, scene.tree, rays, threads, progress if dtype == dtypes[-1] else None, upper)
+        cast_rays(ask, scene.tree, longer, threads, progress if dtype == dtypes[-1] else None, upper)
     return question, bodies
