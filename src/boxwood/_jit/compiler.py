@@ -1,4 +1,4 @@
-"""How Numba compiles kernels and what they call: in half of its usual time, to the same answers.
+"""How Numba compiles kernels and what they call: in two thirds of its usual time, to the same answers.
 
 By itself Numba optimises each function that a kernel calls alone, then again in all that call it, and makes machine
 code of it that nobody runs. Here such a function is only translated; LLVM sees it in the kernel, once. Steps for what
