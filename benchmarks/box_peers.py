@@ -25,6 +25,9 @@ Contenders = dict[str, Callable[[], Any] | Fresh]
 SLACK = 1e-6
 """By how much the corners of a box may move in a library that holds it by its middle, or in float32."""
 
+MOST_TO_LET_GO = 3e10
+"""Boxes times pairs: each shape that leaves a space of pymunk looks at all pairs, beyond that for more than minutes."""
+
 
 def that_hold(lower: np.ndarray, upper: np.ndarray, most: int) -> Contenders:
     """What finds the pairs, at most so many, among boxes that it holds already."""
@@ -74,10 +77,6 @@ def counted(ids: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Ids row after row, and how many each has, as pairs."""
     rows = np.repeat(np.arange(len(numbers)), numbers.astype(np.int64))
     return np.stack([rows, ids.astype(np.int64)], axis=1)
-
-
-MOST_TO_LET_GO = 3e10
-"""Boxes times pairs: each shape that leaves a space of pymunk looks at all pairs, beyond that for more than minutes."""
 
 
 class Judge:

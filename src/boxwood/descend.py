@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import generic, inline
-from ._simd import count_bits, less, load8, sorted_keys, splat8, splat_int8, store
+from ._simd import count_bits, less, less_equal, load8, sorted_keys, splat8, splat_int8, store
 from .layout import BLOCK_SIZE, BLOCKS_OF_LEAF, CHILDREN, NODE_FLOATS
 
 f4 = np.float32
@@ -36,6 +36,27 @@ class Stack(NamedTuple):
 def reach(query, nodes, node, limit):
     """For the eight children of the node at that offset: the least value each can hold, and the bits of those
     within limit."""
+
+
+@inline
+def overlaps(nodes, node, low, high):
+    """The bits of the children of a node whose boxes overlap the box with these corners."""
+    return (
+        less_equal(load8(nodes, node), splat8(high[0]))
+        & less_equal(splat8(low[0]), load8(nodes, node + 24))
+        & less_equal(load8(nodes, node + 8), splat8(high[1]))
+        & less_equal(splat8(low[1]), load8(nodes, node + 32))
+        & less_equal(load8(nodes, node + 16), splat8(high[2]))
+        & less_equal(splat8(low[2]), load8(nodes, node + 40))
+    )
+
+
+@inline
+def blocks_of(code):
+    """The first block of a leaf, and the end of its last."""
+    leaf = np.intp(~code)
+    first = leaf // BLOCKS_OF_LEAF
+    return first, first + leaf % BLOCKS_OF_LEAF
 
 
 @generic
@@ -125,4 +146,4 @@ def blocks_below(nodes, codes, code):
         while nodes[child] == f4(np.inf):
             child -= 1
         last = np.intp(codes[child + CHILDREN])
-    return ~first // BLOCKS_OF_LEAF, ~last // BLOCKS_OF_LEAF + ~last % BLOCKS_OF_LEAF
+    return blocks_of(first)[0], blocks_of(last)[1]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._jit import generic, inline
 from ._simd import first_bit, less_equal, load8, maximum, minimum, splat8, store
-from .descend import count_boxes
+from .descend import count_boxes, overlaps
 from .layout import CHILDREN, NODE_FLOATS
 
 f4 = np.float32
@@ -38,11 +38,6 @@ def turn_to(relation, row):
 
 
 @generic
-def meeting(relation, nodes, node, low, high):
-    """The bits of those of the eight children of a node that a box may have to do with."""
-
-
-@generic
 def carried(relation, back, low, high):
     """A box of the first tree as the second sees it, or `back`; no smaller than it is."""
 
@@ -64,6 +59,36 @@ def turned(relation):
 
     Then both ways count, and the deepest pair is looked at first, as a walk may end at a first contact.
     """
+
+
+class Itself(NamedTuple):
+    """The relation of one tree and itself."""
+
+
+@turn_to.implemented_for(Itself)
+def _(relation, row):
+    pass
+
+
+@carried.implemented_for(Itself)
+def _(relation, back, low, high):
+    return low, high
+
+
+@carry_children.implemented_for(Itself)
+def _(relation, back, nodes, node, boxes, at):
+    for k in range(0, 48, 8):
+        store(boxes, at + k, load8(nodes, node + k))
+
+
+@with_itself.implemented_for(Itself)
+def _(relation):
+    return True
+
+
+@turned.implemented_for(Itself)
+def _(relation):
+    return False
 
 
 def pair_stack(depth, other, more=0):
@@ -155,7 +180,7 @@ def open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, 
             stack.first[top], stack.second[top] = place, place
             low, high = box_of(nodes, place)
             count_boxes(counts, nodes, node)
-            bits = meeting(relation, nodes, node, low, high) & there
+            bits = overlaps(nodes, node, low, high) & there
             second = node + CHILDREN
             top, _ = push_all(relation, stack, top + 1, bits, place, 0, second, 1, nodes, node, low, high, deepest)
         return top
@@ -163,20 +188,20 @@ def open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, 
         low_a, high_a = box_of(nodes, a)
         low, high = carried(relation, False, low_a, high_a)
         count_boxes(counts, others, other_node)
-        bits, place = meeting(relation, others, other_node, low, high), other_node + CHILDREN
+        bits, place = overlaps(others, other_node, low, high), other_node + CHILDREN
         if turned(relation) and bits != 0:
             carry_children(relation, True, others, other_node, stack.boxes, BACK)
-            bits &= meeting(relation, stack.boxes, BACK, low_a, high_a)
+            bits &= overlaps(stack.boxes, BACK, low_a, high_a)
         top, deepest = push_all(relation, stack, top, bits, a, 0, place, 1, others, other_node, low, high, deepest)
         return on_top(stack, deepest, top)
     low_b, high_b = box_of(others, b)
     low, high = carried(relation, True, low_b, high_b)
     count_boxes(counts, nodes, node)
-    bits, place, second = meeting(relation, nodes, node, low, high), node + CHILDREN, other_node + CHILDREN
+    bits, place, second = overlaps(nodes, node, low, high), node + CHILDREN, other_node + CHILDREN
     if other < 0:
         if turned(relation) and bits != 0:
             carry_children(relation, False, nodes, node, stack.boxes, 0)
-            bits &= meeting(relation, stack.boxes, 0, low_b, high_b)
+            bits &= overlaps(stack.boxes, 0, low_b, high_b)
         top, deepest = push_all(relation, stack, top, bits, place, 1, b, 0, nodes, node, low, high, deepest)
         return on_top(stack, deepest, top)
     if bits == 0:
@@ -189,9 +214,9 @@ def open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, 
         bits &= bits - np.uint32(1)
         low, high = box_at(stack.boxes, lane)
         count_boxes(counts, others, other_node)
-        met, child = meeting(relation, others, other_node, low, high), place + lane
+        met, child = overlaps(others, other_node, low, high), place + lane
         if turned(relation):
             low_a, high_a = box_at(nodes, node + lane)
-            met &= meeting(relation, stack.boxes, BACK, low_a, high_a)
+            met &= overlaps(stack.boxes, BACK, low_a, high_a)
         top, deepest = push_all(relation, stack, top, met, child, 0, second, 1, others, other_node, low, high, deepest)
     return on_top(stack, deepest, top)

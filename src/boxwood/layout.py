@@ -1,7 +1,7 @@
 """The records of the trees. Read this first.
 
 Everything below lies in a tree's own space: mesh coordinates times a power of two, less the centre, so that
-every box lies within [-1, 1] (`geometry.ray`). Bounds are float32, rounded outward.
+every box lies within [-1, 1] (`geometry.ray`), or about so (`EXTENT`). Bounds are float32, rounded outward.
 
 Binary tree, what builders make. One flat float32 array, eight numbers (32 bytes) a node, siblings adjacent:
 
@@ -53,6 +53,9 @@ BLOCK_SIZE = 4
 BLOCK_FLOATS = 36
 BLOCKS_OF_LEAF = 16
 LARGEST_LEAF = 15 * BLOCK_SIZE
+
+EXTENT = 2.001
+"""No box but a pillar reaches farther from the tree's centre: 1, or 2 at the largest scale, and rounding."""
 
 PILLAR = 2.0**59
 

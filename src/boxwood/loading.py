@@ -43,8 +43,7 @@ def load(path: StrPath, *, dtype: DTypeLike | None = None, mmap: bool = False) -
         For a file that cannot be read, or only in part: it says what would be lost.
     """
     if os.fspath(path).lower().endswith(SAVED):
-        mesh = Mesh.load(path, mmap=mmap)
-        return mesh if dtype is None or mesh.dtype == dtype else Mesh(_as_dtype(mesh.vertices, dtype), mesh.faces)
+        return _with_dtype(Mesh.load(path, mmap=mmap), dtype)
     if mmap:
         raise ValueError(f"mmap is for files that Mesh.save wrote ({', '.join(SAVED)}), and {os.fspath(path)} is none")
     vertices, faces = files.read_mesh(path)
@@ -77,8 +76,7 @@ def _saved_parts(path: StrPath, dtype: DTypeLike | None) -> list[Part]:
     for instance in held:
         mesh = held.mesh(instance)
         if id(mesh) not in meshes:
-            same = dtype is None or mesh.dtype == dtype
-            meshes[id(mesh)] = mesh if same else Mesh(_as_dtype(mesh.vertices, dtype), mesh.faces)
+            meshes[id(mesh)] = _with_dtype(mesh, dtype)
         parts.append(Part(f"instance {instance}", meshes[id(mesh)], held.transform(instance)))
     return parts
 
@@ -91,6 +89,11 @@ def as_mesh(thing: Any, *, copy: bool = True) -> Mesh:
     if isinstance(thing, Mesh):
         return thing
     return Mesh(*interop.arrays_of(thing), copy=copy)
+
+
+def _with_dtype(mesh: Mesh, dtype: DTypeLike | None) -> Mesh:
+    """Itself, tree and all, where its vertices have that dtype."""
+    return mesh if dtype is None or mesh.dtype == dtype else Mesh(_as_dtype(mesh.vertices, dtype), mesh.faces)
 
 
 def _as_dtype(vertices: NDArray[Any], dtype: DTypeLike | None) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._arrays import boxed, not_negative
 from ._transforms import Transforms, transforms
 from ._work import work_options
-from .geometry.placement import Placed
+from .geometry.placement import PlacedPairs
 from .mesh_rays import MeshRays
 from .query.contact_segments import contact_segments
 from .query.contacts import Contacts, meets, own_contacts, placed_contacts, told
@@ -179,7 +179,7 @@ class MeshCollisions(MeshRays):
         return relation_of_solids(mine, moved_solid(theirs, placed, threads), IDENTITY, threads, progress)
 
 
-def _placed(mesh: Any, other: Any, transform: Any, tolerance: float) -> tuple[Solid, Solid, Placed, Transforms]:
+def _placed(mesh: Any, other: Any, transform: Any, tolerance: float) -> tuple[Solid, Solid, PlacedPairs, Transforms]:
     """A mesh, and another wherever it is."""
     require_mesh("other", other)
     placed, tolerance = transforms(transform), not_negative("tolerance", tolerance)

@@ -73,7 +73,7 @@ def sorted_by_curve(records, reach, threads=None):
 def sorted_keys(records, reach, bits, index_bits, threads):
     """The keys of the records with codes of so many bits an axis, sorted."""
     count = len(records) // RECORD_FLOATS
-    keys, others = np.empty(count, np.int64), np.empty(count, np.int64)
+    keys = np.empty(count, np.int64)
     # From twice a centroid to cells that are cubes: where the first begins, and how many a unit.
     grid = np.append(-2.0 * reach, 2**bits / max(4.0 * reach.max(), 1e-30)).astype(np.float32)
 
@@ -81,7 +81,7 @@ def sorted_keys(records, reach, bits, index_bits, threads):
         fill_keys(records, grid, bits, index_bits, keys, begin, end)
 
     run_chunks(fill, count, chunk=CHUNK, threads=threads)
-    return sorted_by_bits(keys, others, index_bits, 3 * bits, threads)
+    return sorted_by_bits(keys, index_bits, 3 * bits, threads)
 
 
 @inline

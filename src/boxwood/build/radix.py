@@ -14,9 +14,10 @@ DIGITS = 2**DIGIT
 CHUNK = 65536
 
 
-def sorted_by_bits(keys, room, first, bits, threads=None):
+def sorted_by_bits(keys, first, bits, threads=None):
     """The keys (n,) int64, none below 0, in the order of so many of their bits from the first on; those that are equal
-    there stay in the order in which they were. Both `keys` and `room`, an array like it, are overwritten."""
+    there stay in the order in which they were. `keys` is overwritten."""
+    room = np.empty_like(keys)
     chunks = -(-len(keys) // CHUNK)
     numbers = np.empty((chunks, DIGITS), np.int64)
     for shift in range(first, first + bits, DIGIT):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import inline
-from .._simd import less_equal, load8, splat4, splat8
-from ..descend import reach
+from .._simd import less_equal, splat4, splat8
+from ..descend import overlaps, reach
 from ..layout import FRAME_CENTER, FRAME_SCALE
 from .box_blocks import row_of
 from .regions import aim, inside, touches
@@ -41,19 +41,6 @@ def _(boxes, frame, r):
         boxes.current[axis] = -rounded_out(center - boxes.lower[r, axis] * scale)
         boxes.current[3 + axis] = rounded_out(boxes.upper[r, axis] * scale - center)
     return f4(0.0)
-
-
-@inline
-def overlaps(nodes, node, low, high):
-    """The children of a node whose boxes overlap the box with these corners."""
-    return (
-        less_equal(load8(nodes, node), splat8(high[0]))
-        & less_equal(splat8(low[0]), load8(nodes, node + 24))
-        & less_equal(load8(nodes, node + 8), splat8(high[1]))
-        & less_equal(splat8(low[1]), load8(nodes, node + 32))
-        & less_equal(load8(nodes, node + 16), splat8(high[2]))
-        & less_equal(splat8(low[2]), load8(nodes, node + 40))
-    )
 
 
 @reach.implemented_for(Boxes)

@@ -1,4 +1,4 @@
-"""Boxes of two trees that overlap, each in a space of its own; or of one tree and itself."""
+"""Boxes of two trees, each in a space of its own, as the walk down both sees them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,18 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import inline
-from .._simd import load8, store
-from ..descend_pairs import box_at, carried, carry_children, meeting, turn_to, turned, with_itself
-from ..layout import FRAME_CENTER, FRAME_SCALE
-from .box_box import overlaps, rounded_out
+from ..descend_pairs import box_at, carried, carry_children, turn_to, turned, with_itself
+from ..layout import EXTENT, FRAME_CENTER, FRAME_SCALE
+from .box_box import rounded_out
 
 f8 = np.float64
 
 
-class Within(NamedTuple):
-    """One tree and itself."""
-
-    frame: np.ndarray
-
-
 class Between(NamedTuple):
-    """Two trees."""
+    """Two trees and their frames."""
 
     frame: np.ndarray
     other: np.ndarray
-
-
-@turned.implemented_for(Within)
-def _(relation):
-    return False
 
 
 @turned.implemented_for(Between)
@@ -38,19 +26,9 @@ def _(relation):
     return False
 
 
-@with_itself.implemented_for(Within)
-def _(relation):
-    return True
-
-
 @with_itself.implemented_for(Between)
 def _(relation):
     return False
-
-
-@turn_to.implemented_for(Within)
-def _(relation, row):
-    pass
 
 
 @turn_to.implemented_for(Between)
@@ -58,16 +36,11 @@ def _(relation, row):
     pass
 
 
-@carried.implemented_for(Within)
-def _(relation, back, low, high):
-    return low, high
-
-
 @inline
 def side(x, way, frame, other, axis):
     """A coordinate of one tree in the space of the other, never less than it is where `way` is 1, never more for -1."""
     center = frame[FRAME_CENTER + axis]
-    pad = (abs(center) + 2.0) * 2.0**-50
+    pad = (abs(center) + EXTENT) * 2.0**-50
     world = ((f8(x) * way + pad) + center * way) / frame[FRAME_SCALE]
     return rounded_out(world * other[FRAME_SCALE] - other[FRAME_CENTER + axis] * way)
 
@@ -88,12 +61,6 @@ def _(relation, back, low, high):
     return moved(relation.frame, relation.other, low, high)
 
 
-@carry_children.implemented_for(Within)
-def _(relation, back, nodes, node, boxes, at):
-    for k in range(0, 48, 8):
-        store(boxes, at + k, load8(nodes, node + k))
-
-
 @carry_children.implemented_for(Between)
 def _(relation, back, nodes, node, boxes, at):
     for child in range(8):
@@ -102,13 +69,3 @@ def _(relation, back, nodes, node, boxes, at):
             low, high = carried(relation, back, low, high)
             for axis in range(3):
                 boxes[at + child + 8 * axis], boxes[at + child + 24 + 8 * axis] = low[axis], high[axis]
-
-
-@meeting.implemented_for(Within)
-def _(relation, nodes, node, low, high):
-    return overlaps(nodes, node, low, high)
-
-
-@meeting.implemented_for(Between)
-def _(relation, nodes, node, low, high):
-    return overlaps(nodes, node, low, high)

@@ -13,16 +13,14 @@ import numpy as np
 
 from .._jit import generic, inline
 from .._simd import fma, load8, splat4, splat8, store
-from ..descend_pairs import carried, carry_children, meeting, turn_to, turned, with_itself
+from ..descend_pairs import Itself, carried, carry_children, turn_to, turned, with_itself
+from ..layout import EXTENT
 from .box import index
 from .box_blocks import row_of
-from .box_box import overlaps, rounded_out
+from .box_box import rounded_out
 
 f4 = np.float32
 f8 = np.float64
-
-FARTHEST = 2.2
-"""No box of a tree reaches farther from its centre."""
 
 ROUGHLY = 2.0**-20
 """More than ten roundings in float32, relative to the magnitudes in what is computed."""
@@ -35,8 +33,8 @@ PASSAGE = 16
 SCALE = 15
 
 
-class Placed(NamedTuple):
-    """A pair of placed meshes, of many that have the same two trees."""
+class PlacedPairs(NamedTuple):
+    """Pairs of placed meshes that all have the same two trees, and which of them is at hand."""
 
     moves: np.ndarray  # (n, 12) float64: how corners of the first tree's blocks are moved, three rows of four
     other_moves: np.ndarray
@@ -47,28 +45,12 @@ class Placed(NamedTuple):
     current: np.ndarray  # (32,) float32: its passages forth and back, for eight boxes at once
 
 
-class Itself(NamedTuple):
-    """A mesh and itself."""
-
-    reach: float  # 0
-
-
-@turned.implemented_for(Itself)
-def _(relation):
-    return False
-
-
-@turned.implemented_for(Placed)
+@turned.implemented_for(PlacedPairs)
 def _(relation):
     return True
 
 
-@with_itself.implemented_for(Itself)
-def _(relation):
-    return True
-
-
-@with_itself.implemented_for(Placed)
+@with_itself.implemented_for(PlacedPairs)
 def _(relation):
     return False
 
@@ -83,17 +65,12 @@ def _(relation):
     return 0.0
 
 
-@scaled_reach.implemented_for(Placed)
+@scaled_reach.implemented_for(PlacedPairs)
 def _(relation):
     return relation.reach * relation.forth[relation.row[0], SCALE]
 
 
-@carried.implemented_for(Itself)
-def _(relation, back, low, high):
-    return low, high
-
-
-@carried.implemented_for(Placed)
+@carried.implemented_for(PlacedPairs)
 def _(relation, back, low, high):
     if back:
         return passed(relation.back, relation.row[0], low, high)
@@ -123,12 +100,7 @@ def passed_axis(p, row, k, x, y, z, u, v, w):
     return -rounded_out(half - center), rounded_out(center + half)
 
 
-@turn_to.implemented_for(Itself)
-def _(relation, row):
-    pass
-
-
-@turn_to.implemented_for(Placed)
+@turn_to.implemented_for(PlacedPairs)
 def _(relation, row):
     relation.row[0] = row
     round_passage(relation.forth, row, relation.current, 0)
@@ -143,22 +115,16 @@ def round_passage(passages, row, current, at):
         size = abs(passages[row, k + 3])
         for j in range(k, k + 4):
             current[at + j] = f4(passages[row, j])
-            size += abs(passages[row, j]) * FARTHEST
+            size += abs(passages[row, j]) * EXTENT
         pad = passages[row, 12 + k // 4] + size * ROUGHLY
         current[at + 12 + k // 4] = f4(pad + pad * ROUGHLY)
         good &= pad + size < MOST
     if not good:
-        for k in range(16):
+        for k in range(PASSAGE):
             current[at + k] = f4(0.0) if k < 12 else f4(MOST)
 
 
-@carry_children.implemented_for(Itself)
-def _(relation, back, nodes, node, boxes, at):
-    for k in range(0, 48, 8):
-        store(boxes, at + k, load8(nodes, node + k))
-
-
-@carry_children.implemented_for(Placed)
+@carry_children.implemented_for(PlacedPairs)
 def _(relation, back, nodes, node, boxes, at):
     c, p, half = relation.current, PASSAGE if back else 0, splat8(f4(0.5))
     x, u = middle_and_half(nodes, node, half)
@@ -177,16 +143,6 @@ def _(relation, back, nodes, node, boxes, at):
 def middle_and_half(nodes, place, half):
     low, high = load8(nodes, place), load8(nodes, place + 24)
     return (low + high) * half, (high - low) * half
-
-
-@meeting.implemented_for(Itself)
-def _(relation, nodes, node, low, high):
-    return overlaps(nodes, node, low, high)
-
-
-@meeting.implemented_for(Placed)
-def _(relation, nodes, node, low, high):
-    return overlaps(nodes, node, low, high)
 
 
 @generic
@@ -209,7 +165,7 @@ def _(relation, second, blocks, place):
     return row_of(blocks, place), row_of(blocks, place + 4), row_of(blocks, place + 8)
 
 
-@corner.implemented_for(Placed)
+@corner.implemented_for(PlacedPairs)
 def _(relation, second, blocks, place):
     x, y, z = f8(blocks[index(place)]), f8(blocks[index(place + 4)]), f8(blocks[index(place + 8)])
     if second:
@@ -226,7 +182,7 @@ def moved(moves, row, x, y, z):
     )
 
 
-@corners.implemented_for(Placed)
+@corners.implemented_for(PlacedPairs)
 def _(relation, second, blocks, place):
     x, y, z = row_of(blocks, place), row_of(blocks, place + 4), row_of(blocks, place + 8)
     if second:

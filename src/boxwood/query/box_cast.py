@@ -13,10 +13,10 @@ from .._arrays import raise_bad_ray
 from .._jit import generic, inline, kernel
 from .._simd import first_bit, key_bound, smallest_like
 from .._threads import run_steps
-from ..descend import STEPS, Stack, code_at, count_primitives, expand, stack_size
+from ..descend import STEPS, Stack, blocks_of, code_at, count_primitives, expand, stack_size
 from ..geometry.box_blocks import block_shape
 from ..geometry.moving_box import Moving, bound_of, meet_block, turn_to
-from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
+from ..layout import BLOCK_SIZE, FRAME_DEPTH
 from .ray_batch import first_bad_ray
 
 f4 = np.float32
@@ -74,11 +74,10 @@ def cast(question, moving, nodes, codes, blocks, ids, frame, single, counts, ste
             if code >= 0:
                 top = expand(moving, counts, nodes, stack, code, top, limit)
                 continue
-            leaf = np.intp(~code)
-            block = leaf // BLOCKS_OF_LEAF
+            block, last = blocks_of(code)
             before = most
-            work += leaf % BLOCKS_OF_LEAF
-            for place in range(block, block + leaf % BLOCKS_OF_LEAF):
+            work += last - block
+            for place in range(block, last):
                 count_primitives(counts, ids, place * BLOCK_SIZE)
                 met = meet_block(moving, r, blocks, place * shape.length, shape, times)
                 while met != 0:

@@ -11,10 +11,11 @@ import numpy as np
 
 from .._jit import kernel
 from .._threads import run_chunks, run_steps
-from ..descend import STEPS, count_primitives
+from ..descend import STEPS, blocks_of, count_primitives
 from ..descend_pairs import (
     BOXES_ROOM,
     ROOT,
+    Itself,
     PairStack,
     code_of,
     is_leaf_pair,
@@ -25,8 +26,8 @@ from ..descend_pairs import (
 )
 from ..geometry.box_blocks import block_shape, box_at
 from ..geometry.box_box import block_overlaps
-from ..geometry.box_pairs import Between, Within
-from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF
+from ..geometry.box_pairs import Between
+from ..layout import BLOCK_SIZE
 from .sort_ids import marks_for, sort_by_marks, sort_ids
 
 TASKS = 1024
@@ -54,10 +55,18 @@ def open_all(relation, counts, nodes, codes, others, other_codes, first, second)
     return stack.first, stack.second, top, inner
 
 
+def places(relation, counts, tree, other, first, second):
+    """Pairs of places below which one walk is cut into many tasks, from these pairs on."""
+    inner = len(first)
+    while inner and len(first) < TASKS:
+        *opened, number, inner = open_all(relation, counts, *tree.arrays[:2], *other.arrays[:2], first, second)
+        first, second = opened[0][:number].copy(), opened[1][:number].copy()
+    return first, second
+
+
 @kernel
 def find_pairs(
-    relation, counts, nodes, codes, blocks, ids, frame, others, other_codes, other_blocks, other_ids, other_frame,
-    stack, top, steps,
+    relation, counts, nodes, codes, blocks, ids, others, other_codes, other_blocks, other_ids, stack, top, steps
 ):  # fmt: skip
     """The pairs of ids that overlap below the pairs of places on the stack, how many, its top after so many steps."""
     shape, other_shape = block_shape(blocks, ids), block_shape(other_blocks, other_ids)
@@ -70,9 +79,8 @@ def find_pairs(
         if not is_leaf_pair(codes, other_codes, a, b):
             top = open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, top)
             continue
-        leaf, other = np.intp(~code_of(codes, a)), np.intp(~code_of(other_codes, b))
-        block, end = leaf // BLOCKS_OF_LEAF, leaf // BLOCKS_OF_LEAF + leaf % BLOCKS_OF_LEAF
-        other_first, other_end = other // BLOCKS_OF_LEAF, other // BLOCKS_OF_LEAF + other % BLOCKS_OF_LEAF
+        block, end = blocks_of(code_of(codes, a))
+        other_first, other_end = blocks_of(code_of(other_codes, b))
         if used + (end - block) * (other_end - other_first) * BLOCK_SIZE * BLOCK_SIZE + 4 > found.shape[0]:
             room = 2 * found.shape[0] + 4096
             more_found, more_partners = np.empty(room, np.int32), np.empty(room, np.int32)
@@ -138,35 +146,28 @@ def write_pairs(splits, seconds, pairs, rows, steps, begin, end):
 
 def box_pairs(tree, other=None, *, threads=None, progress=None, counters=None) -> np.ndarray:
     """(m, 2) int64: the pairs of ids, sorted; within one tree each once, the smaller id first."""
-    relation = Within(tree.frame) if other is None else Between(tree.frame, other.frame)
+    relation = Itself() if other is None else Between(tree.frame, other.frame)
     second = tree if other is None else other
     if len(tree.ids) == 0 or len(second.ids) == 0:
         if counters is not None:
             counters.add(queries=1)
         return np.empty((0, 2), np.int64)
-    nodes, codes, *_ = tree.arrays
-    others, other_codes, *_ = second.arrays
-    tasks = np.full(1, ROOT), np.full(1, ROOT)
-    inner = 1
     counts = None if counters is None else np.zeros(2, np.int64)
 
     def cut(begin, end):
-        nonlocal tasks, inner
-        while inner and len(tasks[0]) < TASKS:
-            *opened, number, inner = open_all(relation, counts, nodes, codes, others, other_codes, *tasks)
-            tasks = opened[0][:number].copy(), opened[1][:number].copy()
+        return places(relation, counts, tree, second, np.full(1, ROOT), np.full(1, ROOT))
 
-    run_chunks(cut, 1)
+    (tasks,) = run_chunks(cut, 1)
     parts = []
 
     def find(begin, end):
         top = end - begin
         own = None if counters is None else np.zeros(2, np.int64)
         stack = pair_stack(tree.depth, second.depth, top)
-        for places, opened in zip(stack[:2], tasks, strict=True):
-            places[:top] = opened[begin:end]
+        for side, opened in zip(stack[:2], tasks, strict=True):
+            side[:top] = opened[begin:end]
         while top > 0:
-            *part, top = find_pairs(relation, own, *tree.arrays, *second.arrays, stack, top, STEPS)
+            *part, top = find_pairs(relation, own, *tree.arrays[:4], *second.arrays[:4], stack, top, STEPS)
             parts.append(part)
             yield begin
         if own is not None:

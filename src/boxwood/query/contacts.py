@@ -14,9 +14,9 @@ from .._jit import generic, inline, kernel
 from .._simd import first_bit
 from .._threads import CHUNKS_PER_THREAD, run_steps, usable_cpus
 from ..build.radix import sorted_by_bits
-from ..descend import STEPS, count_primitives
-from ..descend_pairs import ROOT, code_of, is_leaf_pair, open_pair, pair_stack, turn_to, with_itself
-from ..geometry.placement import PASSAGE, Itself, Placed, corner, corners, scaled_reach
+from ..descend import STEPS, blocks_of, count_primitives
+from ..descend_pairs import ROOT, Itself, code_of, is_leaf_pair, open_pair, pair_stack, turn_to, with_itself
+from ..geometry.placement import PASSAGE, PlacedPairs, corner, corners, scaled_reach
 from ..geometry.predicates import EXPANSION_ROOM
 from ..geometry.triangle_distance import nearest_points
 from ..geometry.triangle_lanes import (
@@ -32,8 +32,8 @@ from ..geometry.triangle_lanes import (
     sides_of_planes,
 )
 from ..geometry.triangle_triangle import CROSS, DISJOINT, TOUCH, neighbour_relation, relation_of
-from ..layout import BLOCK_FLOATS, BLOCK_SIZE, BLOCKS_OF_LEAF
-from .box_pairs import TASKS, open_all
+from ..layout import BLOCK_FLOATS, BLOCK_SIZE
+from .box_pairs import places
 
 PARTS = 2 * CHUNKS_PER_THREAD
 """Of one walk for each thread: not all cost the same, but beginning one takes 20 microseconds of Python."""
@@ -62,7 +62,7 @@ def relate(relation, p, q, r, a, b, c, room):
     """The relation of a triangle of the first tree and one of the second."""
 
 
-@relate.implemented_for(Placed)
+@relate.implemented_for(PlacedPairs)
 def _(relation, p, q, r, a, b, c, room):
     found = relation_of(p, q, r, a, b, c, room)
     if found == DISJOINT and relation.reach > 0.0:
@@ -82,7 +82,7 @@ def corners_in_common(relation, a, p):
     """The lanes whose corner a is the corner p and so does not count: what neighbours share is no contact."""
 
 
-@corners_in_common.implemented_for(Placed)
+@corners_in_common.implemented_for(PlacedPairs)
 def _(relation, a, p):
     return np.uint32(0)
 
@@ -124,7 +124,7 @@ def all_there(one, two, three, not_one, not_two, not_three):
 
 @kernel
 def find_contacts(
-    relation, counts, nodes, codes, blocks, ids, frame, others, other_codes, other_blocks, other_ids, other_frame,
+    relation, counts, nodes, codes, blocks, ids, others, other_codes, other_blocks, other_ids,
     first, second, rows, enough, ended, stack, state, steps, last_task,
 ):  # fmt: skip
     """Contacts below pairs of places, each of the placed pair rows[task]: ids of both triangles, their relation and
@@ -132,7 +132,7 @@ def find_contacts(
 
     `state` is the task at hand and the top of its stack, where 0 begins it; it goes on to the last task or until so
     many steps are done. A relation that is in the bits `enough` ends the search for its row, for all who look at
-    `ended`.
+    `ended`. What is done with two blocks stands here, since as a function of its own it took a tenth longer.
     """
     room, lanes = np.empty(EXPANSION_ROOM, np.float64), np.empty(LANES_ROOM, np.float64)
     found, used = np.empty((64, 4), np.int32), np.intp(0)
@@ -151,9 +151,8 @@ def find_contacts(
             if not is_leaf_pair(codes, other_codes, a, b):
                 top = open_pair(relation, counts, nodes, codes, others, other_codes, stack, a, b, top)
                 continue
-            leaf, other = np.intp(~code_of(codes, a)), np.intp(~code_of(other_codes, b))
-            block, last = leaf // BLOCKS_OF_LEAF, leaf // BLOCKS_OF_LEAF + leaf % BLOCKS_OF_LEAF
-            other_first, other_last = other // BLOCKS_OF_LEAF, other // BLOCKS_OF_LEAF + other % BLOCKS_OF_LEAF
+            block, last = blocks_of(code_of(codes, a))
+            other_first, other_last = blocks_of(code_of(other_codes, b))
             work += (last - block) * (other_last - other_first) * BLOCK_SIZE
             itself = a == b and with_itself(relation)
             for place in range(block, last):
@@ -189,7 +188,7 @@ def find_contacts(
                             continue
                         name = ids[place * BLOCK_SIZE + lane]
                         p, q, r = kept(lanes, lane), kept(lanes, 12 + lane), kept(lanes, 24 + lane)
-                        if relation.reach == 0.0:
+                        if reach == 0.0:
                             bits = in_question(relation, p, q, r, u, v, w, normals, weights, bits)
                         while bits != 0:
                             partner = first_bit(bits)
@@ -233,26 +232,26 @@ def told(found) -> np.ndarray:
     return codes
 
 
-def placed_contacts(tree, other, relation: Placed, **options) -> Contacts:
+def placed_contacts(tree, other, relation: PlacedPairs, **options) -> Contacts:
     """All contacts of each placed pair."""
     return sorted_contacts(run(tree, other, relation, NEVER, **options)[0], options.get("threads"))
 
 
 def own_contacts(tree, **options) -> Contacts:
     """All contacts of a mesh with itself, beyond the corners that faces share; in each pair the smaller id first."""
-    found, _ = run(tree, tree, Itself(0.0), NEVER, **options)
+    found, _ = run(tree, tree, Itself(), NEVER, **options)
     one, two = found[:, 0].copy(), found[:, 1]
     np.minimum(one, two, out=found[:, 0])
     np.maximum(one, two, out=found[:, 1])
     return sorted_contacts(found, options.get("threads"))
 
 
-def meets(tree, other, relation: Placed, **options) -> np.ndarray:
+def meets(tree, other, relation: PlacedPairs, **options) -> np.ndarray:
     """Which placed pairs have any contact, (n,) bool."""
     return run(tree, other, relation, ANY_CONTACT, **options)[1] > 0
 
 
-def contacts_unless_crossing(tree, other, relation: Placed, **options) -> Contacts | None:
+def contacts_unless_crossing(tree, other, relation: PlacedPairs, **options) -> Contacts | None:
     """All contacts of one placed pair, or None where any of them is a crossing."""
     found, ended = run(tree, other, relation, A_CROSSING, **options)
     return None if ended[0] else sorted_contacts(found, options.get("threads"))
@@ -260,14 +259,14 @@ def contacts_unless_crossing(tree, other, relation: Placed, **options) -> Contac
 
 def run(tree, other, relation, enough, *, threads=None, progress=None, counters=None):
     """Contacts of all placed pairs in any order, each with its pair, and which pairs have ended."""
-    number = len(relation.forth) if isinstance(relation, Placed) else 1
+    number = len(relation.forth) if isinstance(relation, PlacedPairs) else 1
     ended = np.zeros(number, np.uint8)
     if len(tree.ids) == 0 or len(other.ids) == 0:
         tasks = NOTHING
     else:
         tasks = ALL if number == 1 else (np.full(number, ROOT), np.full(number, ROOT), np.arange(number))
     parts, stack_depths = [], (tree.depth, other.depth)
-    arrays = *tree.arrays, *other.arrays
+    arrays = *tree.arrays[:4], *other.arrays[:4]
     counts = None if counters is None else np.zeros(2, np.int64)
     if number == 1:
         if enough != NEVER:
@@ -277,12 +276,13 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
             found, used = find_contacts(relation, counts, *arrays, *tasks, enough, ended, stack, state, *until)
             parts.append(found[:used])
             tasks = stack.first[: state[1]], stack.second[: state[1]], tasks[2]
-        tasks = places(tree, other, relation, counts, *tasks[:2])
+        tasks = places(relation, counts, tree, other, *tasks[:2])
+        tasks = *tasks, np.zeros(len(tasks[0]), np.int64)
 
     def find(begin, end):
         own = None if counters is None else np.zeros(2, np.int64)
         stack, at = pair_stack(*stack_depths), relation
-        if isinstance(relation, Placed):
+        if isinstance(relation, PlacedPairs):
             at = relation._replace(row=np.zeros(1, np.int64), current=np.zeros(2 * PASSAGE, np.float32))
         state = np.array([begin, 0])
         while state[0] < end:
@@ -321,18 +321,9 @@ def in_order(found, threads=None) -> np.ndarray:
     if len(keys) < MANY:
         keys.sort()
     else:
-        keys = sorted_by_bits(keys, np.empty_like(keys), code, row + first + second, threads)
+        keys = sorted_by_bits(keys, code, row + first + second, threads)
     for column, bits in ((2, code), (1, second), (0, first)):
         found[:, column] = keys & ((1 << bits) - 1)
         keys >>= bits
     found[:, 3] = keys
     return found
-
-
-def places(tree, other, relation, counts, first, second):
-    """Pairs of places below which one walk is cut into many tasks, from these pairs on."""
-    inner = len(first)
-    while inner and len(first) < TASKS:
-        *opened, number, inner = open_all(relation, counts, *tree.arrays[:2], *other.arrays[:2], first, second)
-        first, second = opened[0][:number].copy(), opened[1][:number].copy()
-    return first, second, np.zeros(len(first), np.int64)

@@ -13,11 +13,11 @@ import numpy as np
 from .._jit import inline, kernel
 from .._simd import first_bit, key_bound, less_equal, splat4, store
 from .._threads import run_chunks, run_steps
-from ..descend import STEPS, Stack, code_at, count_primitives, expand, stack_size
+from ..descend import STEPS, Stack, blocks_of, code_at, count_primitives, expand, stack_size
 from ..geometry.box_blocks import block_shape, box_at, squares
 from ..geometry.distance import TINY, distance, shown, surely_beyond
 from ..geometry.point_box import SCALE, Points, bound_of, turn_to
-from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
+from ..layout import BLOCK_SIZE, FRAME_DEPTH
 from .row_order import rows_in_order
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -128,10 +128,9 @@ def find_nearest(
             if code >= 0:
                 top = expand(points, counts, nodes, stack, code, top, limit)
                 continue
-            leaf = np.intp(~code)
-            block = leaf // BLOCKS_OF_LEAF
-            work += leaf % BLOCKS_OF_LEAF
-            for place in range(block, block + leaf % BLOCKS_OF_LEAF):
+            block, last = blocks_of(code)
+            work += last - block
+            for place in range(block, last):
                 count_primitives(counts, ids, place * BLOCK_SIZE)
                 four = squares(blocks, place * shape.length, shape, x, y, z, scale)
                 bits = less_equal(four, splat4(bound))

@@ -11,13 +11,13 @@ import numpy as np
 
 from .._jit import apart, inline, kernel
 from .._threads import run_chunks, run_steps
-from ..descend import STEPS, Stack, blocks_below, code_at, count_primitives, expand, place_at, stack_size
+from ..descend import STEPS, Stack, blocks_below, blocks_of, code_at, count_primitives, expand, place_at, stack_size
 from ..geometry.box_blocks import block_shape, there
 from ..geometry.box_box import Boxes
 from ..geometry.frustum_box import Frusta
 from ..geometry.point_box import Spheres
 from ..geometry.regions import aim, inside, touches
-from ..layout import BLOCK_SIZE, BLOCKS_OF_LEAF, FRAME_DEPTH
+from ..layout import BLOCK_SIZE, FRAME_DEPTH
 from .row_order import rows_in_order
 from .sort_ids import marks_for, sort_by_marks, sort_ids
 
@@ -87,9 +87,7 @@ def gather(regions, nodes, codes, blocks, ids, frame, rows, numbers, room, count
                     top = expand(regions, counts, nodes, stack, code, top, limit)
                     continue
             else:
-                leaf = np.intp(~code)
-                block = leaf // BLOCKS_OF_LEAF
-                last = block + leaf % BLOCKS_OF_LEAF
+                block, last = blocks_of(code)
             work += last - block
             if used + (last - block) * BLOCK_SIZE > found.shape[0]:
                 larger = np.empty(2 * found.shape[0] + (last - block) * BLOCK_SIZE, np.int32)

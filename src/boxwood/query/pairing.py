@@ -15,13 +15,10 @@ from .._jit import apart, inline, kernel
 from .._simd import stay_apart
 from .._threads import run_chunks
 from .._transforms import ROUNDING, Transforms
-from ..geometry.placement import PASSAGE, SCALE, Placed
-from ..layout import FRAME_CENTER, FRAME_SCALE
+from ..geometry.placement import PASSAGE, SCALE, PlacedPairs
+from ..layout import EXTENT, FRAME_CENTER, FRAME_SCALE
 
 CHUNK = 4096
-
-EXTENT = 2.1
-"""No box reaches farther from the centre of its tree (`tree.validate`)."""
 
 MOST = 2.0**1020
 """Sixteen times that is no number any more."""
@@ -29,7 +26,7 @@ MOST = 2.0**1020
 
 def pairing(
     frame, other, first: Transforms, second: Transforms, tolerance=0.0, rows=None, other_rows=None, threads=None
-) -> Placed:
+) -> PlacedPairs:
     """As many pairs as there are transforms, the first for the mesh of the one tree, the second for that of the other;
     one transform goes with many. `rows` and `other_rows` (n,) pick from the transforms, for pairs that share them.
 
@@ -52,7 +49,7 @@ def pairing(
     if beyond < len(second.matrices):
         place = [int(i) for i in np.unravel_index(beyond, second.shape)] if second.shape else ""
         raise ValueError(f"transform{place} moves the mesh beyond the numbers")
-    return Placed(moves, other_moves, forth, back, reach, np.zeros(1, np.int64), np.zeros(2 * PASSAGE, np.float32))
+    return PlacedPairs(moves, other_moves, forth, back, reach, np.zeros(1, np.int64), np.zeros(2 * PASSAGE, np.float32))
 
 
 @kernel
@@ -117,7 +114,7 @@ def put_move(matrices, row, factor, scale, moves, i):
 
 @apart
 def put_passage(moves, other_moves, frame, other, inverses, errors, row, reach, passages, i):
-    """From the space of one tree to that of the other, as a row of a `Placed`."""
+    """From the space of one tree to that of the other, as a row of a `PlacedPairs`."""
     stay_apart()
     wrong = 2.0 * errors[row] / (1.0 - errors[row])
     larger, scaled_reach = other[FRAME_SCALE] / passages[i, SCALE], reach * passages[i, SCALE]

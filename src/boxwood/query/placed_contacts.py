@@ -61,8 +61,8 @@ def near_bodies(scene: BodyTree, lower, upper, mask, tolerance, threads=None) ->
 
 
 def batches(left: Bodies, right: Bodies, pairs, tolerance, threads, progress):
-    """Yield which pairs, the two meshes and their `Placed` for each batch of pairs of the same two meshes, and how to
-    tell of the progress in it."""
+    """Yield which pairs, the two meshes and their `PlacedPairs` for each batch of pairs of the same two meshes, and how
+    to tell of the progress in it."""
     keys = left.mesh_of[pairs[:, 0]] * np.int64(len(right.solids) + 1) + right.mesh_of[pairs[:, 1]]
     done = 0
     for _, places in groups(keys):
@@ -127,8 +127,7 @@ class BatchContacts(NamedTuple):
 
 def batch_contacts(rows, one, other, relation, turned, *, threads, progress, counters) -> BatchContacts:
     """Of pairs some of which are turned, whose faces are sorted and told the other way round."""
-    options = {"threads": threads, "progress": progress, "counters": counters}
-    found = placed_contacts(one.tree, other.tree, relation, **options)
+    found = placed_contacts(one.tree, other.tree, relation, threads=threads, progress=progress, counters=counters)
     faces = found.found[:, :2].copy()
     if turned.any():
         whole = np.concatenate([found.found, found.rows[:, None]], axis=1)

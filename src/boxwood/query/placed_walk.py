@@ -44,7 +44,7 @@ class Room(NamedTuple):
     told: np.ndarray  # (2,) int64: steps, and a body whose space lost a ray, -1 for none
 
 
-class Placed(NamedTuple):
+class PlacedRays(NamedTuple):
     """Rays, placed meshes whose blocks have one dtype, and the answers so far."""
 
     question: Question  # of the kind CLOSEST or ANY, with the answers
@@ -163,12 +163,12 @@ def walk(placed, mesh, ids, start, way, least, most):
     return kept.places[PLACE]
 
 
-@begin_row.implemented_for(Placed)
+@begin_row.implemented_for(PlacedRays)
 def _(placed, r):
     pass
 
 
-@accept.implemented_for(Placed)
+@accept.implemented_for(PlacedRays)
 def _(placed, r, t, name, most):
     body, question, kept = placed.names[name], placed.question, placed.room.kept
     mesh = placed.mesh_of[body]
@@ -192,7 +192,7 @@ def _(placed, r, t, name, most):
     return left(placed, r, most)
 
 
-@end_row.implemented_for(Placed)
+@end_row.implemented_for(PlacedRays)
 def _(placed, r):
     steps = placed.room.told[WORK]
     placed.room.told[WORK] = 0
@@ -247,7 +247,7 @@ def walk_hits(kind, scene: BodyTree, rays, mask, *, upper, cull, threads, progre
         def ask(answer, begin, end, dtype=dtype, trees=trees, frames=frames, held=own.solids):
             counts = np.zeros(0 if counters is None else 2, np.int64)
             room, like = room_of(int(frames[:, FRAME_DEPTH].max(initial=0))), np.empty(0, dtype)
-            placed = Placed(question, bodies, *given, *arrays, trees, frames, like, sides, counts, room)
+            placed = PlacedRays(question, bodies, *given, *arrays, trees, frames, like, sides, counts, room)
             reached = answer(placed)
             if room.told[LOST] >= 0:
                 raise_lost(room.told[LOST])

@@ -11,6 +11,7 @@ from ..layout import (
     BLOCK_SIZE,
     BLOCKS_OF_LEAF,
     CHILDREN,
+    EXTENT,
     FRAME_DEPTH,
     FRAME_SCALE,
     FRAME_SIZE,
@@ -18,9 +19,6 @@ from ..layout import (
     PILLAR,
 )
 from .binary_tree import MAX_DEPTH
-
-FARTHEST = 2.001
-"""No box reaches farther from the tree's centre: 1, or 2 at the largest scale, and rounding."""
 
 
 def validate(tree):
@@ -81,7 +79,7 @@ def check_arrays(tree):
 def check_children(tree, lower, upper, codes, there):
     """Children have boxes and valid codes, and stand in rising order of area; missing ones come last."""
     numbers = ~codes % BLOCKS_OF_LEAF
-    farthest = np.array([FARTHEST] * tree.dimension + [PILLAR] * (3 - tree.dimension))[:, None]
+    farthest = np.array([EXTENT] * tree.dimension + [PILLAR] * (3 - tree.dimension))[:, None]
     boxes = np.all((lower <= upper) & (-lower <= farthest) & (upper <= farthest), axis=1)
     empty = np.all((lower == np.inf) & (upper == -np.inf), axis=1) & (codes == 0)
     require(np.all(np.where(there, boxes, empty), axis=1), "a child of node {} has no valid box")
