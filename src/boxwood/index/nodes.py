@@ -7,7 +7,10 @@ split, and one walk serves all. How a tree is split is chosen by the type of its
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from .._jit import apart, generic, inline, kernel
 from .._simd import prefetch
@@ -321,10 +324,16 @@ def fit(tree, boxes, order):
     tree.numbers[STALE] = 0
 
 
-@kernel
-def nodes_in_use(tree):
+def nodes_in_use(tree: Any) -> NDArray[np.int64]:
     """All nodes of the tree, each before those beneath it."""
-    nodes = np.zeros(tree.links.shape[0], np.int64)
+    nodes = np.empty(len(tree.links), np.int64)
+    return nodes[: fill_nodes_in_use(tree, nodes)]
+
+
+@kernel
+def fill_nodes_in_use(tree, nodes):
+    """The same into `nodes`; how many."""
+    nodes[0] = 0
     count, place = 1, 0
     while place < count:
         first = tree.links[nodes[place], CHILD]
@@ -333,7 +342,7 @@ def nodes_in_use(tree):
                 nodes[count] = child
                 count += 1
         place += 1
-    return nodes[:count]
+    return count
 
 
 @kernel

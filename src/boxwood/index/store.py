@@ -36,9 +36,8 @@ def write_rows(boxes, rows, moved):
 
 
 @kernel
-def spread_bits(cells):
-    """Morton codes of (n, 3) whole numbers below 2**20, as int64."""
-    codes = np.zeros(cells.shape[0], np.int64)
+def fill_codes(cells, codes):
+    """Morton codes of (n, 3) whole numbers below 2**20, into `codes` (n,) int64."""
     for i in range(cells.shape[0]):
         code = 0
         for axis in range(3):
@@ -50,7 +49,6 @@ def spread_bits(cells):
             x = (x | (x << 2)) & 0x1249249249249249
             code |= x << axis
         codes[i] = code
-    return codes
 
 
 class Store:
@@ -149,4 +147,6 @@ def along_a_curve(boxes: NDArray[np.float64]) -> NDArray[np.int64]:
     low = centers.min(axis=0)
     size = np.maximum((centers - low).max(axis=0), 1e-300)
     cells = np.minimum((centers - low) / size * 2**MORTON_BITS, 2**MORTON_BITS - 1)
-    return np.argsort(spread_bits(cells.astype(np.int64)), kind="stable")
+    codes = np.empty(len(boxes), np.int64)
+    fill_codes(cells.astype(np.int64), codes)
+    return np.argsort(codes, kind="stable")

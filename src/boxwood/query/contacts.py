@@ -12,7 +12,7 @@ import numpy as np
 
 from .._jit import generic, inline, kernel
 from .._simd import first_bit
-from .._threads import CHUNKS_PER_THREAD, run_steps, usable_cpus
+from .._threads import CHUNKS_PER_THREAD, run_chunks, run_steps, usable_cpus
 from ..build.radix import sorted_by_bits
 from ..descend import STEPS, blocks_of, count_primitives
 from ..descend_pairs import ROOT, Itself, code_of, is_leaf_pair, open_pair, pair_stack, turn_to, with_itself
@@ -268,7 +268,9 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
     parts, stack_depths = [], (tree.depth, other.depth)
     arrays = *tree.arrays[:4], *other.arrays[:4]
     counts = None if counters is None else np.zeros(2, np.int64)
-    if number == 1:
+
+    def cut(_begin, _end):
+        nonlocal tasks
         if enough != NEVER:
             # alone for a while, which will do where a contact is met soon
             stack, state = pair_stack(*stack_depths), np.zeros(2, np.int64)
@@ -278,6 +280,9 @@ def run(tree, other, relation, enough, *, threads=None, progress=None, counters=
             tasks = stack.first[: state[1]], stack.second[: state[1]], tasks[2]
         tasks = places(relation, counts, tree, other, *tasks[:2])
         tasks = *tasks, np.zeros(len(tasks[0]), np.int64)
+
+    if number == 1:
+        run_chunks(cut, 1)  # where Ctrl-C is told from other errors
 
     def find(begin, end):
         own = None if counters is None else np.zeros(2, np.int64)
